@@ -1,0 +1,137 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+
+	"go.temporal.io/sdk/activity"
+
+	"handover/internal/ledger"
+	"handover/internal/order"
+	"handover/internal/payment"
+)
+
+// The names of the steps in logs and metrics.
+const (
+	stepPayment = "payment"
+	stepAccess  = "access"
+	stepEmail   = "email"
+)
+
+type paymentLedger interface {
+	PaymentState(ctx context.Context, key order.Key) (order.PaymentState, order.Reason, error)
+	RecordPayment(ctx context.Context, p ledger.Payment) (order.PaymentState, order.Reason, error)
+}
+
+// ConfirmPaymentInput asks for one look at the payment.
+type ConfirmPaymentInput struct {
+	Order  order.Key `json:"order"`
+	Events []string  `json:"events,omitempty"` // the events that made us look
+	Origin string    `json:"origin"`           // the run in which the workflow was first started, before any reset
+	Again  bool      `json:"again,omitempty"`  // an earlier look may have confirmed it
+}
+
+// ConfirmPaymentResult is what the look found.
+type ConfirmPaymentResult struct {
+	Payment     order.PaymentState `json:"payment"`
+	Reason      order.Reason       `json:"reason,omitempty"`       // why a person has to decide, if one has to
+	WaitSeconds int                `json:"wait_seconds,omitempty"` // the provider asks to wait; nothing was found out
+}
+
+// ConfirmPayment makes it known whether the session is paid: it retrieves the session from the provider with the
+// environment's own key and records what that proves. It is a read, so running it twice is safe; a payment that is
+// confirmed is not looked at again. Final: the provider does not know the session, or refuses our key.
+func (a *Activities) ConfirmPayment(ctx context.Context, in ConfirmPaymentInput) (ConfirmPaymentResult, error) {
+	info := activity.GetInfo(ctx)
+	// The straight path saves the question: a first attempt of a first run cannot have been here before.
+	if in.Again || info.Attempt > 1 || info.WorkflowExecution.RunID != in.Origin {
+		state, reason, err := a.Ledger.PaymentState(ctx, in.Order)
+		if err != nil {
+			return ConfirmPaymentResult{}, a.failed(ctx, stepPayment, in.Order, judge(err).class, err)
+		}
+		if state == order.PaymentConfirmed {
+			return ConfirmPaymentResult{Payment: state, Reason: reason}, nil
+		}
+	}
+	environment, found := a.Environments[in.Order.Environment]
+	if !found {
+		err := fmt.Errorf("environment %q is not in this worker's configuration: %w", in.Order.Environment, errMisconfigured)
+		return ConfirmPaymentResult{}, a.stopPayment(ctx, in.Order, order.ClassMisconfigured, err)
+	}
+	facts, err := environment.Provider.Session(ctx, in.Order.Session)
+	if err != nil {
+		return a.paymentFailure(ctx, in.Order, err)
+	}
+	looked := a.assess(in.Order, environment, facts)
+	looked.Events = in.Events
+	state, reason, err := a.Ledger.RecordPayment(ctx, looked)
+	if err != nil {
+		return ConfirmPaymentResult{}, a.failed(ctx, stepPayment, in.Order, judge(err).class, err)
+	}
+	a.done(ctx, stepPayment, in.Order, string(state))
+	return ConfirmPaymentResult{Payment: state, Reason: reason}, nil
+}
+
+func (a *Activities) paymentFailure(ctx context.Context, key order.Key, err error) (ConfirmPaymentResult, error) {
+	v := judge(err)
+	if v.class == order.ClassRateLimited {
+		a.Outcomes.StepOutcome(stepPayment, string(v.class))
+		return ConfirmPaymentResult{Payment: order.PaymentPending, WaitSeconds: seconds(v.wait)}, nil
+	}
+	if v.class.Final() {
+		return ConfirmPaymentResult{}, a.stopPayment(ctx, key, v.class, err)
+	}
+	return ConfirmPaymentResult{}, a.failed(ctx, stepPayment, key, v.class, err)
+}
+
+// stopPayment marks the order before the error ends the attempts.
+func (a *Activities) stopPayment(ctx context.Context, key order.Key, class order.Class, cause error) error {
+	ctx, cancel := detached(ctx)
+	defer cancel()
+	if err := a.Ledger.StopPayment(ctx, key, class, reasonFor(stepPayment, class)); err != nil {
+		return a.failed(ctx, stepPayment, key, judge(err).class, err)
+	}
+	return a.failed(ctx, stepPayment, key, class, cause)
+}
+
+// assess judges the provider's facts against the environment and the catalogue. Amounts decide nothing: promotion
+// codes, taxes and currency conversion change them (https://docs.stripe.com/checkout/fulfillment).
+func (a *Activities) assess(key order.Key, e Environment, f payment.Facts) ledger.Payment {
+	p := ledger.Payment{Key: key, Ref: f.PaymentRef, Total: f.Total, Email: f.Email, Name: f.Name}
+	items, ours, others := a.Catalogue.Match(f.Items)
+	p.Items = items
+	if email, ok := order.CleanAddress(f.Email); ok {
+		p.Email = email
+	} else {
+		p.Email = ""
+	}
+	switch {
+	case f.Mode != e.Mode:
+		p.State, p.Reason, p.Class = order.PaymentAttention, order.ReasonModeContradicts, order.ClassPermanent
+	case f.Kind != payment.SessionPayment:
+		p.State = order.PaymentIgnored
+	case f.Status == payment.StatusPaid || f.Status == payment.StatusFree:
+		a.assessItems(&p, ours, others)
+	case f.Status == payment.StatusFailed || f.Status == payment.StatusExpired:
+		p.State = order.PaymentFailed
+	default:
+		p.State, p.Processing = order.PaymentPending, f.Status == payment.StatusProcessing
+	}
+	return p
+}
+
+func (a *Activities) assessItems(p *ledger.Payment, ours, others int) {
+	switch {
+	case ours == 0:
+		p.State = order.PaymentIgnored
+		return
+	case others > 0:
+		p.Reason, p.Class = order.ReasonItemsUnknown, order.ClassPermanent
+	default:
+		p.Dues = a.Catalogue.Dues(p.Items)
+		if p.Email == "" {
+			p.Reason, p.Class = order.ReasonNoAddress, order.ClassPermanent
+		}
+	}
+	p.State = order.PaymentConfirmed
+}

@@ -1,0 +1,61 @@
+package activities
+
+import (
+	"context"
+
+	"handover/internal/ledger"
+	"handover/internal/order"
+)
+
+type accessLedger interface {
+	GrantOwn(ctx context.Context, key order.Key, kinds []order.AccessKind, t ledger.Terms, make ledger.Making) (int, error)
+}
+
+// GrantAccessInput asks for all access of an order that is wholly ours.
+type GrantAccessInput struct {
+	Order order.Key `json:"order"`
+}
+
+// GrantAccessResult is what the buyer can open now.
+type GrantAccessResult struct {
+	Access order.AccessState `json:"access"`
+}
+
+// GrantAccess makes the downloads and licence keys of an order exist. Claiming, writing and finishing are one
+// transaction, so it happens whole or not at all, and what is finished is left as it is: a second run makes nothing.
+func (a *Activities) GrantAccess(ctx context.Context, in GrantAccessInput) (GrantAccessResult, error) {
+	kinds := make([]order.AccessKind, len(a.Kinds))
+	for i, k := range a.Kinds {
+		kinds[i] = k.Kind()
+	}
+	made, err := a.Ledger.GrantOwn(ctx, in.Order, kinds, ledger.Terms{Cap: a.cfg.AccessAttempts}, a.make)
+	if err != nil {
+		return GrantAccessResult{}, a.failed(ctx, stepAccess, in.Order, judge(err).class, err)
+	}
+	if made == 0 {
+		// Somebody was here before: what that came to is for the ledger to say.
+		view, err := a.Ledger.Order(ctx, in.Order)
+		if err != nil {
+			return GrantAccessResult{}, a.failed(ctx, stepAccess, in.Order, judge(err).class, err)
+		}
+		return GrantAccessResult{Access: view.Facts.Access}, nil
+	}
+	a.done(ctx, stepAccess, in.Order, string(order.AccessGranted))
+	return GrantAccessResult{Access: order.AccessGranted}, nil
+}
+
+// make asks the kind that gives this access.
+func (a *Activities) make(due order.Due) ([]ledger.Grant, error) {
+	for _, k := range a.Kinds {
+		if k.Kind() != due.Kind {
+			continue
+		}
+		made, err := k.Make(due)
+		grants := make([]ledger.Grant, len(made))
+		for i, m := range made {
+			grants[i] = ledger.Grant{Unit: m.Unit, Secret: m.Secret}
+		}
+		return grants, err
+	}
+	return nil, errMisconfigured
+}

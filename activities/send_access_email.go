@@ -1,0 +1,173 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strconv"
+	"time"
+
+	"handover/internal/email"
+	"handover/internal/ledger"
+	"handover/internal/link"
+	"handover/internal/order"
+)
+
+type emailLedger interface {
+	ClaimEmail(ctx context.Context, w ledger.Work, t ledger.Terms, render func(ledger.EmailData) (ledger.Frozen, error)) (ledger.EmailClaim, error)
+	Finish(ctx context.Context, w ledger.Work, token, providerID string) error
+	Release(ctx context.Context, w ledger.Work, token string, class order.Class, spent bool) error
+}
+
+// SendAccessEmailInput asks for one generation of the access email.
+type SendAccessEmailInput struct {
+	Order      order.Key `json:"order"`
+	Generation int       `json:"generation"`
+}
+
+// SendAccessEmailResult is what became of it.
+type SendAccessEmailResult struct {
+	Email       order.EmailState `json:"email"`
+	WaitSeconds int              `json:"wait_seconds,omitempty"` // try again after that; no attempt was spent
+}
+
+// SendAccessEmail makes the email provider accept one generation of the access email. The message is frozen with the
+// first claim, so that every attempt sends the same bytes under the same key, handover/ENVIRONMENT/SESSION/email/N, and
+// the provider recognises a repetition for as long as it keeps the key; no attempt starts later than that. Final: the
+// provider refuses the message or our settings, or nobody can tell whether an earlier call arrived.
+func (a *Activities) SendAccessEmail(ctx context.Context, in SendAccessEmailInput) (SendAccessEmailResult, error) {
+	work := ledger.EmailWork(in.Order, in.Generation)
+	terms := ledger.Terms{Lease: a.cfg.EmailLease, Cap: a.cfg.EmailAttempts, Window: a.cfg.EmailWindow}
+	claim, err := a.Ledger.ClaimEmail(ctx, work, terms, func(d ledger.EmailData) (ledger.Frozen, error) { return a.freeze(d, in.Generation) })
+	if err != nil {
+		return a.unclaimed(ctx, work, err)
+	}
+	token, err := a.Links.Token(claim.LinkSecret, in.Order, claim.LinkVersion)
+	if err != nil {
+		return SendAccessEmailResult{}, a.stopEmail(ctx, work, claim.Token, order.ClassMisconfigured, err)
+	}
+	id, err := a.Sender.Send(ctx, in.Order.EmailKey(in.Generation), claim.Message.WithLink(a.Links.URL(token)))
+	if err != nil {
+		return a.sendFailure(ctx, work, claim.Token, err)
+	}
+	write, cancel := detached(ctx)
+	defer cancel()
+	if err := a.Ledger.Finish(write, work, claim.Token, id); err != nil {
+		// The next attempt sends the same bytes under the same key, and the provider answers with the same message.
+		return SendAccessEmailResult{}, a.failed(ctx, stepEmail, in.Order, order.ClassUnknown, err)
+	}
+	a.done(ctx, stepEmail, in.Order, string(order.EmailAccepted))
+	return SendAccessEmailResult{Email: order.EmailAccepted}, nil
+}
+
+// freeze renders the message as it will be sent on every attempt, with a placeholder where the link goes.
+func (a *Activities) freeze(d ledger.EmailData, generation int) (ledger.Frozen, error) {
+	secret := a.Links.Newest()
+	token, err := a.Links.Token(secret, d.Key, d.LinkVersion)
+	if err != nil {
+		return ledger.Frozen{}, err
+	}
+	subject, text, html, err := email.RenderAccess(a.content(d))
+	if err != nil {
+		return ledger.Frozen{}, err
+	}
+	hash := link.Hash(token)
+	return ledger.Frozen{
+		Message: email.Message{
+			From: a.cfg.From, To: d.Address, ReplyTo: a.cfg.ReplyTo, Subject: subject, Text: text, HTML: html,
+			Tags: []email.Tag{
+				{Name: email.TagEnvironment, Value: d.Key.Environment},
+				{Name: email.TagSession, Value: d.Key.Session},
+				{Name: email.TagGeneration, Value: strconv.Itoa(generation)},
+			},
+		},
+		LinkSecret: secret,
+		LinkHash:   hash[:],
+	}, nil
+}
+
+// unclaimed says what it means that there was nothing to claim.
+func (a *Activities) unclaimed(ctx context.Context, work ledger.Work, err error) (SendAccessEmailResult, error) {
+	var denied *ledger.DeniedError
+	if !errors.As(err, &denied) {
+		v := judge(err)
+		if v.class.Final() {
+			return SendAccessEmailResult{}, a.stopEmail(ctx, work, "", v.class, err)
+		}
+		return SendAccessEmailResult{}, a.failed(ctx, stepEmail, work.Key, v.class, err)
+	}
+	switch denied.Why {
+	case ledger.DeniedFinished:
+		return SendAccessEmailResult{Email: order.EmailAccepted}, nil
+	case ledger.DeniedHeld:
+		return SendAccessEmailResult{Email: order.EmailPending, WaitSeconds: seconds(denied.Until)}, nil
+	case ledger.DeniedStopped:
+		return SendAccessEmailResult{Email: order.EmailAttention}, nil
+	case ledger.DeniedSpent:
+		return SendAccessEmailResult{}, a.stopEmail(ctx, work, "", order.ClassSpent, err)
+	case ledger.DeniedPastWindow:
+		return SendAccessEmailResult{}, a.stopEmail(ctx, work, "", order.ClassPastWindow, err)
+	}
+	return SendAccessEmailResult{}, a.failed(ctx, stepEmail, work.Key, order.ClassPermanent, err)
+}
+
+func (a *Activities) sendFailure(ctx context.Context, work ledger.Work, token string, err error) (SendAccessEmailResult, error) {
+	v := judge(err)
+	if v.class.Final() {
+		return SendAccessEmailResult{}, a.stopEmail(ctx, work, token, v.class, err)
+	}
+	limited := v.class == order.ClassRateLimited
+	write, cancel := detached(ctx)
+	defer cancel()
+	if released := a.Ledger.Release(write, work, token, v.class, !limited); released != nil {
+		return SendAccessEmailResult{}, a.failed(ctx, stepEmail, work.Key, v.class, errors.Join(err, released))
+	}
+	if limited {
+		a.Outcomes.StepOutcome(stepEmail, string(v.class))
+		return SendAccessEmailResult{Email: order.EmailPending, WaitSeconds: seconds(v.wait)}, nil
+	}
+	return SendAccessEmailResult{}, a.failed(ctx, stepEmail, work.Key, v.class, err)
+}
+
+// stopEmail marks the order before the error ends the attempts. Access stays as it is.
+func (a *Activities) stopEmail(ctx context.Context, work ledger.Work, token string, class order.Class, cause error) error {
+	write, cancel := detached(ctx)
+	defer cancel()
+	err := a.Ledger.Stop(write, work, token, class, reasonFor(stepEmail, class))
+	if err != nil && !errors.Is(err, ledger.ErrLost) {
+		return a.failed(ctx, stepEmail, work.Key, judge(err).class, err)
+	}
+	return a.failed(ctx, stepEmail, work.Key, class, cause)
+}
+
+// content is what the message says.
+func (a *Activities) content(d ledger.EmailData) email.Access {
+	c := email.Access{ShopName: a.cfg.ShopName, BuyerName: d.Name, OrderRef: d.Key.Session, Link: email.LinkPlaceholder}
+	at := map[string]int{}
+	for _, g := range d.Grants {
+		i, seen := at[g.Product]
+		if !seen {
+			i = len(c.Items)
+			at[g.Product] = i
+			c.Items = append(c.Items, email.AccessItem{Name: a.productName(g.Product)})
+		}
+		if g.File != "" {
+			c.Items[i].Download = true
+		}
+		if g.Secret != "" {
+			c.Items[i].Units = max(c.Items[i].Units, g.Unit)
+			c.Licenses = append(c.Licenses, email.LicenseLine{Product: a.productName(g.Product), Key: g.Secret})
+		}
+	}
+	return c
+}
+
+func (a *Activities) productName(id string) string {
+	if p, found := a.Catalogue.Product(id); found {
+		return p.Name
+	}
+	return id
+}
+
+// seconds rounds up: a wait is never cut short.
+func seconds(d time.Duration) int { return max(1, int(math.Ceil(d.Seconds()))) }

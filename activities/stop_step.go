@@ -1,0 +1,48 @@
+package activities
+
+import (
+	"context"
+	"errors"
+
+	"handover/internal/ledger"
+	"handover/internal/order"
+)
+
+const stepStop = "stop"
+
+// StopStepInput names a step whose automatic attempts have ended without the step having marked it itself.
+type StopStepInput struct {
+	Order      order.Key    `json:"order"`
+	Step       string       `json:"step"`                 // payment or email
+	Generation int          `json:"generation,omitempty"` // of the email
+	Class      order.Class  `json:"class"`
+	Reason     order.Reason `json:"reason,omitempty"` // where the class alone does not say it
+}
+
+// StopStepResult is why the order needs attention now.
+type StopStepResult struct {
+	Reason order.Reason `json:"reason"`
+}
+
+// StopStep marks an order for a person when the last attempt died or failed in a way that promised another one. What
+// has been finished, or stopped, in the meantime stays as it is.
+func (a *Activities) StopStep(ctx context.Context, in StopStepInput) (StopStepResult, error) {
+	reason := in.Reason
+	if reason == "" {
+		reason = reasonFor(in.Step, in.Class)
+	}
+	var err error
+	switch in.Step {
+	case stepPayment:
+		err = a.Ledger.StopPayment(ctx, in.Order, in.Class, reason)
+	case stepEmail:
+		err = a.Ledger.Stop(ctx, ledger.EmailWork(in.Order, in.Generation), "", in.Class, reason)
+	case stepAccess:
+		err = a.Ledger.StopAccess(ctx, in.Order, in.Class, reason)
+	}
+	if err != nil && !errors.Is(err, ledger.ErrLost) {
+		return StopStepResult{}, a.failed(ctx, stepStop, in.Order, judge(err).class, err)
+	}
+	a.done(ctx, stepStop, in.Order, string(reason))
+	return StopStepResult{Reason: reason}, nil
+}

@@ -1,0 +1,18 @@
+// Package access is the list of ways in which a product can be given. Each kind is a folder of its own beside this file.
+package access
+
+import "handover/internal/order"
+
+// Made is one grant as it goes into the ledger.
+type Made struct {
+	Unit   int64  // from 1; kinds that are granted once however many units have only unit 1
+	Secret string // a licence key; empty for kinds that need none
+}
+
+// Own is a kind of access that is wholly Handover's: making it is a row in the ledger, not a call to somebody else.
+type Own interface {
+	// Kind is the word for it in the catalogue.
+	Kind() order.AccessKind
+	// Make returns the grants for what is owed. It is called inside the ledger's transaction and does no I/O.
+	Make(due order.Due) ([]Made, error)
+}

@@ -1,0 +1,105 @@
+// Package config reads handover.toml and the process settings, and refuses at start what would lose a sale later.
+package config
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"handover/internal/order"
+)
+
+// Secret is a string that never prints itself.
+type Secret string
+
+// String hides the secret, also from %v, %s and slog.
+func (Secret) String() string { return "REDACTED" }
+
+// GoString hides the secret from %#v.
+func (Secret) GoString() string { return "REDACTED" }
+
+// Format hides the secret from every verb of fmt; a wrong one such as %d would print it otherwise.
+func (Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "REDACTED") }
+
+// MarshalText hides the secret from encoders.
+func (Secret) MarshalText() ([]byte, error) { return []byte("REDACTED"), nil }
+
+// Reveal returns the secret itself.
+func (s Secret) Reveal() string { return string(s) }
+
+// Config is the shop's configuration with every default filled in.
+type Config struct {
+	PublicURL    string // without a trailing slash
+	LinkSecrets  []Secret
+	Environments map[string]Environment
+	Email        Email
+	Alerts       Alerts
+	FilesBucket  string // a gocloud.dev/blob URL
+	Orders       Orders
+	Steps        Steps
+	Products     []order.Product
+}
+
+// Environment is one payment account in one mode.
+type Environment struct {
+	Name           string
+	Provider       string
+	Mode           order.Mode
+	APIKey         Secret
+	WebhookSecrets []Secret
+	Account        string // the connected account whose events are accepted; empty for the account's own
+	APIURL         string // empty for the provider's own
+}
+
+// Email is the sender of messages.
+type Email struct {
+	Provider          string
+	APIKey            Secret
+	From              string
+	ReplyTo           string // empty for none
+	WebhookSecrets    []Secret
+	RatePerSecond     float64
+	IdempotencyWindow time.Duration
+	APIURL            string
+}
+
+// Alerts is where the owner is told.
+type Alerts struct {
+	Email []string
+	URL   string
+}
+
+// Orders bounds how long an order is waited for.
+type Orders struct {
+	OpenFor         time.Duration
+	AwaitPaymentFor time.Duration
+	PageDownloadFor time.Duration
+}
+
+// Steps are the retry policies of the activities.
+type Steps struct {
+	Payment Step
+	Access  Step
+	Email   Step
+	Revoke  Step
+}
+
+// Step bounds the automatic attempts of one activity.
+type Step struct {
+	Attempts    int
+	FirstWait   time.Duration
+	Factor      float64
+	LongestWait time.Duration
+	GiveUpAfter time.Duration // schedule-to-close
+	CallTimeout time.Duration // a provider call ends within it; the attempt's start-to-close is 5 s more
+}
+
+// StartToClose is how long one attempt may take, and so how long its claim lasts.
+func (s Step) StartToClose() time.Duration { return s.CallTimeout + 5*time.Second }
+
+// SendWindow is how long after the first attempt an automatic send may still start: the provider's idempotency window
+// less a margin of an hour, or of a tenth of the window where that is less.
+func (e Email) SendWindow() time.Duration {
+	margin := min(time.Hour, e.IdempotencyWindow/10)
+	return e.IdempotencyWindow - margin
+}

@@ -1,0 +1,160 @@
+// Package dispatch hands orders over to Temporal: it starts their workflows, signals them, and makes good what could
+// not be handed over at first. What has to happen is the ledger's decision; Temporal forgets an ID, the ledger does not.
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"handover/internal/ledger"
+	"handover/internal/order"
+	"handover/workflows"
+)
+
+// Ledger is what the dispatcher needs of the facts.
+type Ledger interface {
+	MarkDispatched(ctx context.Context, key order.Key, event string) error
+	Undispatched(ctx context.Context, grace time.Duration, limit int) ([]ledger.Undispatched, error)
+	Waiting(ctx context.Context, grace time.Duration, limit int) ([]ledger.Request, error)
+	MarkSignalled(ctx context.Context, key order.Key, id string) error
+}
+
+// Dispatcher hands orders over to Temporal. It is safe for concurrent use, and any number may run side by side.
+type Dispatcher struct {
+	temporal client.Client
+	ledger   Ledger
+	queue    string
+	log      *slog.Logger
+	// attributes says that the namespace has our search attributes. Starting with ones it does not have fails.
+	attributes atomic.Bool
+}
+
+// New returns a dispatcher that starts workflows on the task queue.
+func New(temporal client.Client, l Ledger, queue string, log *slog.Logger) *Dispatcher {
+	return &Dispatcher{temporal: temporal, ledger: l, queue: queue, log: log}
+}
+
+// UseAttributes says whether the namespace has our search attributes.
+func (d *Dispatcher) UseAttributes(have bool) { d.attributes.Store(have) }
+
+// HandOver carries out what the ledger decided for an event. An error means that it has to be tried again later.
+func (d *Dispatcher) HandOver(ctx context.Context, key order.Key, event string, next ledger.Next) error {
+	var err error
+	switch next {
+	case ledger.NextNothing:
+		return nil
+	case ledger.NextStart, ledger.NextStartOrLook:
+		var already bool
+		already, err = d.start(ctx, key, event)
+		if err == nil && !already {
+			return nil // the mark rides on the payment's commit
+		}
+		if err == nil && next == ledger.NextStart {
+			return nil // its first copy is on the way
+		}
+		if err == nil {
+			err = d.look(ctx, key, event)
+		}
+	case ledger.NextLook:
+		err = d.look(ctx, key, event)
+	case ledger.NextEnsure:
+		err = d.ensure(ctx, key)
+	}
+	if err != nil {
+		return fmt.Errorf("hand over %s: %w", key, err)
+	}
+	return d.ledger.MarkDispatched(ctx, key, event)
+}
+
+// start begins the workflow of a session that was never handed over. It says whether there was one already.
+func (d *Dispatcher) start(ctx context.Context, key order.Key, event string) (already bool, err error) {
+	in := workflows.Input{Environment: key.Environment, Session: key.Session, Event: event}
+	err = d.withAttributes(in, func(o client.StartWorkflowOptions, in workflows.Input) error {
+		o.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE
+		o.WorkflowIDConflictPolicy = enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL
+		o.WorkflowExecutionErrorWhenAlreadyStarted = true
+		_, err := d.temporal.ExecuteWorkflow(ctx, o, workflows.DeliverName, in)
+		return err
+	})
+	var exists *serviceerror.WorkflowExecutionAlreadyStarted
+	if errors.As(err, &exists) {
+		return true, nil
+	}
+	return false, err
+}
+
+// look tells the order's workflow that there may be something new about the payment, in a new run if it has closed.
+func (d *Dispatcher) look(ctx context.Context, key order.Key, event string) error {
+	return d.signal(ctx, key, workflows.SignalPaymentEvent, map[string]string{"event": event})
+}
+
+// Resend signals a filed request. The signal always arrives: a workflow that has closed gets a new run, which reads the
+// ledger and does only what is missing.
+func (d *Dispatcher) Resend(ctx context.Context, key order.Key, requestID, reason string) error {
+	err := d.signal(ctx, key, workflows.SignalResend, workflows.Request{Reason: reason, RequestID: requestID})
+	if err != nil {
+		return fmt.Errorf("signal %s: %w", key, err)
+	}
+	return d.ledger.MarkSignalled(ctx, key, requestID)
+}
+
+func (d *Dispatcher) signal(ctx context.Context, key order.Key, name string, payload any) error {
+	in := workflows.Input{Environment: key.Environment, Session: key.Session, Known: true}
+	return d.withAttributes(in, func(o client.StartWorkflowOptions, in workflows.Input) error {
+		_, err := d.temporal.SignalWithStartWorkflow(ctx, o.ID, name, payload, o, workflows.DeliverName, in)
+		return err
+	})
+}
+
+// ensure makes sure that a run is open on unfinished work. One that is open is left alone.
+func (d *Dispatcher) ensure(ctx context.Context, key order.Key) error {
+	in := workflows.Input{Environment: key.Environment, Session: key.Session, Known: true}
+	return d.withAttributes(in, func(o client.StartWorkflowOptions, in workflows.Input) error {
+		_, err := d.temporal.ExecuteWorkflow(ctx, o, workflows.DeliverName, in)
+		return err
+	})
+}
+
+// withAttributes starts with search attributes where the namespace has them, and without where it turns out not to.
+func (d *Dispatcher) withAttributes(in workflows.Input, start func(client.StartWorkflowOptions, workflows.Input) error) error {
+	if d.attributes.Load() {
+		in.Attributes = true
+		o := d.options(in)
+		o.TypedSearchAttributes = temporal.NewSearchAttributes(
+			workflows.AttributeEnvironment.ValueSet(in.Environment), workflows.AttributeState.ValueSet(workflows.StateAutomatic))
+		err := start(o, in)
+		if !refusesAttributes(err) {
+			return err
+		}
+		d.attributes.Store(false)
+		d.log.Warn("the namespace has no search attributes of ours: starting without them")
+		in.Attributes = false
+	}
+	return start(d.options(in), in)
+}
+
+// options let a closed ID run again and an open one be: only start is stricter.
+func (d *Dispatcher) options(in workflows.Input) client.StartWorkflowOptions {
+	return client.StartWorkflowOptions{
+		ID:                       in.Key().WorkflowID(),
+		TaskQueue:                d.queue,
+		WorkflowIDReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+		StaticSummary:            in.Summary(),
+	}
+}
+
+func refusesAttributes(err error) bool {
+	var invalid *serviceerror.InvalidArgument
+	return errors.As(err, &invalid) && strings.Contains(strings.ToLower(invalid.Message), "search attribute")
+}

@@ -1,0 +1,87 @@
+package dispatch
+
+import (
+	"context"
+	"time"
+
+	"handover/internal/ledger"
+	"handover/internal/order"
+)
+
+// How the loop behaves: how long an event may take its straight path before it counts as left behind, and how often
+// the loop looks.
+const (
+	grace        = 3 * time.Second
+	requestGrace = time.Minute
+	pause        = time.Second
+	longestPause = 15 * time.Second
+	mostAtOnce   = 200
+	callTimeout  = 3 * time.Second
+)
+
+// Run hands over what was left behind: events that were stored while Temporal was away or just before this process
+// died, and requests whose signal did not go. It returns when the context ends.
+func (d *Dispatcher) Run(ctx context.Context) {
+	wait := pause
+	for {
+		if d.sweep(ctx) {
+			wait = pause
+		} else {
+			wait = min(2*wait, longestPause)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+	}
+}
+
+// sweep makes one pass and says whether everything it needed answered.
+func (d *Dispatcher) sweep(ctx context.Context) bool {
+	events, err := d.ledger.Undispatched(ctx, grace, mostAtOnce)
+	if err != nil {
+		d.complain(ctx, "undispatched events could not be read", err)
+		return false
+	}
+	for _, e := range events {
+		if err := d.handOverLate(ctx, e); err != nil {
+			d.complain(ctx, "undispatched events are waiting for Temporal", err)
+			return false
+		}
+		d.log.InfoContext(ctx, "event handed over late", "order", e.Key.String(), "event_id", e.Event, "next", string(e.Next))
+	}
+	requests, err := d.ledger.Waiting(ctx, requestGrace, mostAtOnce)
+	if err != nil {
+		d.complain(ctx, "waiting requests could not be read", err)
+		return false
+	}
+	for _, r := range requests {
+		if err := d.resendLate(ctx, r.Key, r.ID, r.Why); err != nil {
+			d.complain(ctx, "requests are waiting for Temporal", err)
+			return false
+		}
+	}
+	return true
+}
+
+func (d *Dispatcher) handOverLate(ctx context.Context, e ledger.Undispatched) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	if e.Next == ledger.NextNothing {
+		return d.ledger.MarkDispatched(ctx, e.Key, e.Event)
+	}
+	return d.HandOver(ctx, e.Key, e.Event, e.Next)
+}
+
+func (d *Dispatcher) resendLate(ctx context.Context, key order.Key, id, reason string) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return d.Resend(ctx, key, id, reason)
+}
+
+func (d *Dispatcher) complain(ctx context.Context, what string, err error) {
+	if ctx.Err() == nil {
+		d.log.WarnContext(ctx, what, "error", err)
+	}
+}

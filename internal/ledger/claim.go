@@ -1,0 +1,185 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"handover/internal/order"
+)
+
+// Kind is the kind of an obligation.
+type Kind string
+
+// The kinds of obligations.
+const (
+	KindAccess Kind = "access"
+	KindEmail  Kind = "email"
+	KindRevoke Kind = "revoke"
+)
+
+// Work names one obligation.
+type Work struct {
+	Key     order.Key
+	Kind    Kind
+	Subject string
+}
+
+// EmailWork names the obligation to send one generation of the access email.
+func EmailWork(key order.Key, generation int) Work {
+	return Work{Key: key, Kind: KindEmail, Subject: strconv.Itoa(generation)}
+}
+
+// Terms bound a claim.
+type Terms struct {
+	Lease  time.Duration // how long the claim lasts, by the database clock
+	Cap    int           // attempts after which the work is spent
+	Window time.Duration // how long after the first attempt another may start; 0 for ever
+}
+
+// Denied says why there was nothing to claim.
+type Denied string
+
+// The reasons why a claim is denied.
+const (
+	DeniedFinished   Denied = "finished"
+	DeniedHeld       Denied = "held"
+	DeniedSpent      Denied = "spent"
+	DeniedPastWindow Denied = "past_window"
+	DeniedStopped    Denied = "stopped"
+	DeniedAbsent     Denied = "absent"
+)
+
+// DeniedError is the answer to a claim that was not given.
+type DeniedError struct {
+	Why   Denied
+	Class order.Class   // the last failure's, when Why is stopped
+	Until time.Duration // how long the other's claim still lasts, when Why is held
+}
+
+func (e *DeniedError) Error() string { return "claim denied: " + string(e.Why) }
+
+// ErrLost means that a finish or a release came without the claim: it expired, or another has it. Nothing was changed.
+var ErrLost = errors.New("the claim is no longer ours")
+
+// claim is the one statement that gives the right to work: on what is unfinished, unclaimed or expired, within its
+// attempts and within its window.
+const claim = `
+UPDATE obligations SET
+    token = gen_random_uuid(),
+    claim_expires_at = clock_timestamp() + $5::interval,
+    attempts = attempts + 1,
+    first_attempt_at = coalesce(first_attempt_at, clock_timestamp())
+WHERE environment = $1 AND session = $2 AND kind = $3 AND subject = $4
+  AND finished_at IS NULL AND stopped_at IS NULL
+  AND (claim_expires_at IS NULL OR claim_expires_at <= clock_timestamp())
+  AND attempts < $6
+  AND (first_attempt_at IS NULL OR $7::interval = '0' OR clock_timestamp() < first_attempt_at + $7::interval)
+RETURNING token::text, attempts, payload, coalesce(recipient, '') AS recipient, coalesce(link_secret, '') AS link_secret`
+
+// denied reads why the statement above found nothing.
+func denied(ctx context.Context, tx pgx.Tx, w Work, t Terms) error {
+	var finished, stopped, held, spent bool
+	var class order.Class
+	var until time.Duration
+	err := tx.QueryRow(ctx, `
+SELECT finished_at IS NOT NULL, stopped_at IS NOT NULL, coalesce(claim_expires_at > clock_timestamp(), false), attempts >= $5,
+       coalesce(failure_class, ''), greatest(coalesce(claim_expires_at - clock_timestamp(), '0'), '0')
+FROM obligations WHERE environment = $1 AND session = $2 AND kind = $3 AND subject = $4`,
+		w.Key.Environment, w.Key.Session, w.Kind, w.Subject, t.Cap).Scan(&finished, &stopped, &held, &spent, &class, &until)
+	switch {
+	case noRows(err):
+		return &DeniedError{Why: DeniedAbsent}
+	case err != nil:
+		return safe("read a claim", err)
+	case finished:
+		return &DeniedError{Why: DeniedFinished}
+	case stopped:
+		return &DeniedError{Why: DeniedStopped, Class: class}
+	case held:
+		return &DeniedError{Why: DeniedHeld, Until: until}
+	case spent:
+		return &DeniedError{Why: DeniedSpent}
+	}
+	return &DeniedError{Why: DeniedPastWindow}
+}
+
+// Finish records that the work is done, with the provider's id of what was made. Only the holder of the claim can, and
+// only while it lasts; anybody else gets ErrLost.
+func (l *Ledger) Finish(ctx context.Context, w Work, token, providerID string) error {
+	tag, err := l.pool.Exec(ctx, `
+WITH done AS (
+    UPDATE obligations SET finished_at = now(), provider_id = nullif($6, ''), token = NULL, claim_expires_at = NULL, failure_class = NULL
+    WHERE environment = $1 AND session = $2 AND kind = $3 AND subject = $4
+      AND token = $5::uuid AND claim_expires_at > clock_timestamp() AND finished_at IS NULL
+    RETURNING 1
+), settled AS (
+    UPDATE orders SET attention_reason = NULL, attention_class = NULL, attention_at = NULL
+    WHERE environment = $1 AND session = $2 AND attention_step = $3 AND EXISTS (SELECT FROM done)
+)
+SELECT 1 FROM done`, w.Key.Environment, w.Key.Session, w.Kind, w.Subject, token, providerID)
+	return lost(tag.RowsAffected(), safe("finish a step", err))
+}
+
+// Release gives the claim back after a failed attempt, so that the next one need not wait for its expiry. An attempt
+// that is not spent (a rate limit) is taken off the count, and the window does not start with it.
+func (l *Ledger) Release(ctx context.Context, w Work, token string, class order.Class, spent bool) error {
+	tag, err := l.pool.Exec(ctx, `
+UPDATE obligations SET token = NULL, claim_expires_at = NULL, failure_class = $6,
+    attempts = attempts - CASE WHEN $7 THEN 0 ELSE 1 END,
+    first_attempt_at = CASE WHEN $7 OR attempts > 1 THEN first_attempt_at END
+WHERE environment = $1 AND session = $2 AND kind = $3 AND subject = $4
+  AND token = $5::uuid AND claim_expires_at > clock_timestamp() AND finished_at IS NULL`,
+		w.Key.Environment, w.Key.Session, w.Kind, w.Subject, token, class, spent)
+	return lost(tag.RowsAffected(), safe("release a step", err))
+}
+
+// Stop ends the automatic attempts and marks the order for a person. The token may be empty when no attempt is under
+// way; a claim that another holds is not touched.
+func (l *Ledger) Stop(ctx context.Context, w Work, token string, class order.Class, reason order.Reason) error {
+	tag, err := l.pool.Exec(ctx, `
+WITH stopped AS (
+    UPDATE obligations SET stopped_at = now(), failure_class = $6, token = NULL, claim_expires_at = NULL
+    WHERE environment = $1 AND session = $2 AND kind = $3 AND subject = $4 AND finished_at IS NULL AND stopped_at IS NULL
+      AND (token = nullif($5, '')::uuid OR claim_expires_at IS NULL OR claim_expires_at <= clock_timestamp())
+    RETURNING 1
+)
+UPDATE orders SET attention_reason = $7, attention_class = $6, attention_step = $3, attention_at = now()
+WHERE environment = $1 AND session = $2 AND EXISTS (SELECT FROM stopped)`,
+		w.Key.Environment, w.Key.Session, w.Kind, w.Subject, token, class, reason)
+	return lost(tag.RowsAffected(), safe("stop a step", err))
+}
+
+// StopPayment marks an order whose payment could not be looked up. A confirmed payment stays confirmed.
+func (l *Ledger) StopPayment(ctx context.Context, key order.Key, class order.Class, reason order.Reason) error {
+	_, err := l.pool.Exec(ctx, `
+UPDATE orders SET payment = 'needs_attention', attention_reason = $4, attention_class = $3, attention_step = 'payment',
+    attention_at = now(), handed_over_at = coalesce(handed_over_at, now())
+WHERE environment = $1 AND session = $2 AND payment <> 'confirmed'`, key.Environment, key.Session, class, reason)
+	return safe("stop a payment", err)
+}
+
+// StopAccess marks an order whose access could not be granted, and everything of it that is still owed.
+func (l *Ledger) StopAccess(ctx context.Context, key order.Key, class order.Class, reason order.Reason) error {
+	tag, err := l.pool.Exec(ctx, `
+WITH stopped AS (
+    UPDATE obligations SET stopped_at = now(), failure_class = $3
+    WHERE environment = $1 AND session = $2 AND kind = 'access' AND finished_at IS NULL AND stopped_at IS NULL
+    RETURNING 1
+)
+UPDATE orders SET attention_reason = $4, attention_class = $3, attention_step = 'access', attention_at = now()
+WHERE environment = $1 AND session = $2 AND EXISTS (SELECT FROM stopped)`, key.Environment, key.Session, class, reason)
+	return lost(tag.RowsAffected(), safe("stop access", err))
+}
+
+func lost(rows int64, err error) error {
+	if err == nil && rows == 0 {
+		return ErrLost
+	}
+	return err
+}
+
+func noRows(err error) bool { return errors.Is(err, pgx.ErrNoRows) }

@@ -1,0 +1,118 @@
+package ledger
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"handover/internal/email"
+	"handover/internal/order"
+)
+
+// EmailClaim is the right to make one attempt at sending a message that no longer changes.
+type EmailClaim struct {
+	Token       string
+	Attempts    int
+	LinkVersion int
+	LinkSecret  string // which of the link secrets makes the link in this message
+	Message     email.Message
+}
+
+// EmailData is what a message is rendered from.
+type EmailData struct {
+	Key         order.Key
+	Address     string
+	Name        string
+	LinkVersion int
+	Grants      []Grant
+}
+
+// Frozen is a message as it is stored: with a placeholder for the link, and which secret makes it.
+type Frozen struct {
+	Message    email.Message
+	LinkSecret string
+	LinkHash   []byte
+}
+
+// ErrNoAddress means that there is nobody to send to.
+var ErrNoAddress = fmt.Errorf("the buyer has no email address")
+
+// ClaimEmail claims one generation of the access email. The first claim freezes the message that render makes; every
+// later one gets the same. A claim that is not given is a *DeniedError.
+func (l *Ledger) ClaimEmail(ctx context.Context, w Work, t Terms, render func(EmailData) (Frozen, error)) (EmailClaim, error) {
+	var c EmailClaim
+	err := l.inTx(ctx, func(tx pgx.Tx) error {
+		data := EmailData{Key: w.Key}
+		var payload []byte
+		var recipient string
+		err := tx.QueryRow(ctx, `
+WITH claimed AS (`+claim+`)
+SELECT c.token, c.attempts, c.payload, c.recipient, c.link_secret, o.link_version,
+       coalesce(o.address, o.buyer_email, ''), coalesce(o.buyer_name, '')
+FROM claimed c JOIN orders o ON o.environment = $1 AND o.session = $2`,
+			w.Key.Environment, w.Key.Session, w.Kind, w.Subject, t.Lease, t.Cap, t.Window).
+			Scan(&c.Token, &c.Attempts, &payload, &recipient, &c.LinkSecret, &c.LinkVersion, &data.Address, &data.Name)
+		if noRows(err) {
+			return denied(ctx, tx, w, t)
+		}
+		if err != nil {
+			return err
+		}
+		if payload != nil {
+			return json.Unmarshal(payload, &c.Message)
+		}
+		data.LinkVersion = c.LinkVersion
+		return c.freeze(ctx, tx, w, data, render)
+	})
+	return c, safe("claim an email", err)
+}
+
+func (c *EmailClaim) freeze(ctx context.Context, tx pgx.Tx, w Work, data EmailData, render func(EmailData) (Frozen, error)) error {
+	if data.Address == "" {
+		return ErrNoAddress
+	}
+	rows, err := tx.Query(ctx, selectGrants, w.Key.Environment, w.Key.Session)
+	if err != nil {
+		return err
+	}
+	if data.Grants, err = pgx.CollectRows(rows, scanGrant); err != nil {
+		return err
+	}
+	frozen, err := render(data)
+	if err != nil {
+		return err
+	}
+	payload, err := json.Marshal(frozen.Message)
+	if err != nil {
+		return err
+	}
+	c.Message, c.LinkSecret = frozen.Message, frozen.LinkSecret
+	_, err = tx.Exec(ctx, `
+WITH link AS (
+    INSERT INTO links (token_hash, environment, session, version) VALUES ($8, $1, $2, $9) ON CONFLICT DO NOTHING
+)
+UPDATE obligations SET payload = $5, recipient = $6, link_secret = $7
+WHERE environment = $1 AND session = $2 AND kind = $3 AND subject = $4`,
+		w.Key.Environment, w.Key.Session, w.Kind, w.Subject, payload, frozen.Message.To, frozen.LinkSecret, frozen.LinkHash, data.LinkVersion)
+	return err
+}
+
+// RecordEmailEvent keeps what the email provider told, once for each event id.
+func (l *Ledger) RecordEmailEvent(ctx context.Context, e email.Event, body []byte) error {
+	key := order.Key{Environment: e.Tags[email.TagEnvironment], Session: e.Tags[email.TagSession]}
+	var generation int
+	if _, err := fmt.Sscanf(e.Tags[email.TagGeneration], "%d", &generation); err != nil || !key.Valid() {
+		key, generation = order.Key{}, 0
+	}
+	var occurred any
+	if !e.OccurredAt.IsZero() {
+		occurred = e.OccurredAt
+	}
+	_, err := l.pool.Exec(ctx, `
+INSERT INTO email_evidence (event_id, type, message_id, delivery, detail, environment, session, generation, occurred_at, body)
+VALUES ($1, $2, $3, $4, $5, nullif($6, ''), nullif($7, ''), nullif($8, 0), $9, $10)
+ON CONFLICT DO NOTHING`, e.ID, e.Type, e.MessageID, e.Delivery, e.Detail, key.Environment, key.Session, generation, occurred, body)
+	return safe("record an email event", err)
+}

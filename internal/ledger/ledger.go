@@ -1,0 +1,88 @@
+// Package ledger holds the facts in Postgres: what the providers told, what is owed on each order, who works on it, and
+// what came of it. It is the authority; Temporal's history is the first guard and this is the one that lasts.
+//
+// Times that decide anything are the database's. No transaction spans a network call.
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Ledger reads and writes the facts. It is safe for concurrent use.
+type Ledger struct {
+	pool *pgxpool.Pool
+}
+
+// New returns a ledger on the pool, which the caller closes.
+func New(pool *pgxpool.Pool) *Ledger { return &Ledger{pool: pool} }
+
+// Connect opens a pool. It succeeds while the database is away: the first query finds out.
+func Connect(ctx context.Context, url string, tracer pgx.QueryTracer) (*pgxpool.Pool, error) {
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		// The driver's error can quote the URL, and so the password.
+		return nil, errors.New("DATABASE_URL is not a Postgres URL: write postgres://USER:PASSWORD@HOST:PORT/DATABASE")
+	}
+	cfg.ConnConfig.ConnectTimeout = 4 * time.Second
+	if cfg.ConnConfig.RuntimeParams["application_name"] == "" {
+		cfg.ConnConfig.RuntimeParams["application_name"] = "handover"
+	}
+	// A server that stops answering must not hold a lock for longer than a claim lasts.
+	cfg.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "10000"
+	cfg.ConnConfig.RuntimeParams["statement_timeout"] = "20000"
+	cfg.ConnConfig.Tracer = tracer
+	if cfg.MaxConns < 16 {
+		cfg.MaxConns = 16
+	}
+	return pgxpool.NewWithConfig(ctx, cfg)
+}
+
+// Ping says whether the database answers.
+func (l *Ledger) Ping(ctx context.Context) error { return l.pool.Ping(ctx) }
+
+// inTx runs f in one transaction.
+func (l *Ledger) inTx(ctx context.Context, f func(tx pgx.Tx) error) error {
+	return pgx.BeginFunc(ctx, l.pool, f)
+}
+
+// Unavailable says that an error is the database's absence and not its answer.
+func Unavailable(err error) bool {
+	if err == nil || errors.Is(err, pgx.ErrNoRows) {
+		return false
+	}
+	var answer *pgconn.PgError
+	if errors.As(err, &answer) {
+		// 08: connection, 53: out of resources, 57: shutting down or cancelled, 58: system error.
+		switch answer.Code[:2] {
+		case "08", "53", "57", "58":
+			return true
+		}
+		return false
+	}
+	return true
+}
+
+// safe strips a database error of everything that could quote a value, keeping its code.
+func safe(action string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var answer *pgconn.PgError
+	if errors.As(err, &answer) {
+		return fmt.Errorf("ledger: %s: SQLSTATE %s: %w", action, answer.Code, errAnswered{err})
+	}
+	return fmt.Errorf("ledger: %s: %w", action, err)
+}
+
+// errAnswered keeps a database error for errors.As while hiding its text.
+type errAnswered struct{ err error }
+
+func (errAnswered) Error() string   { return "the database refused it" }
+func (e errAnswered) Unwrap() error { return e.err }

@@ -1,0 +1,148 @@
+package ledger
+
+import (
+	"context"
+	"strings"
+
+	"handover/internal/order"
+)
+
+// Payment is what one look at the provider proved, judged against the environment and the catalogue.
+type Payment struct {
+	Key        order.Key
+	State      order.PaymentState
+	Processing bool
+	Ref        string
+	Total      order.Money
+	Email      string
+	Name       string
+	Items      []order.Item
+	Dues       []order.Due // what is owed when State is confirmed; none while a person has to decide
+	Reason     order.Reason
+	Class      order.Class
+	Events     []string // the events that made us look
+}
+
+// recordPayment does in one statement, and so one commit: the payment's facts, the items, everything that is owed from
+// now on, and the mark on the events that brought us here. A confirmed payment is never taken back. The provider's
+// session cannot say that a delayed payment failed: there the event's claim decides.
+const recordPayment = `
+WITH o AS (
+    INSERT INTO orders AS o (environment, session, handed_over_at, payment, processing, payment_ref, amount, currency,
+        buyer_email, buyer_name, confirmed_at, attention_step, attention_reason, attention_class, attention_at)
+    VALUES ($1, $2, now(), $3, $4, nullif($5, ''), $6, nullif($7, ''), nullif($8, ''), nullif($9, ''),
+        CASE WHEN $3 = 'confirmed' THEN now() END, nullif($23, ''), nullif($10, ''), nullif($11, ''), CASE WHEN $10 <> '' THEN now() END)
+    ON CONFLICT (environment, session) DO UPDATE SET
+        handed_over_at = coalesce(o.handed_over_at, now()),
+        payment = CASE
+            WHEN o.payment = 'confirmed' THEN 'confirmed'
+            WHEN $3 = 'pending' AND $4 AND EXISTS (
+                SELECT FROM webhook_events e WHERE e.environment = $1 AND e.session = $2 AND e.hint = 'failed') THEN 'failed'
+            ELSE $3 END,
+        processing = $4,
+        payment_ref = coalesce(excluded.payment_ref, o.payment_ref),
+        amount = coalesce(excluded.amount, o.amount),
+        currency = coalesce(excluded.currency, o.currency),
+        buyer_email = coalesce(excluded.buyer_email, o.buyer_email),
+        buyer_name = coalesce(excluded.buyer_name, o.buyer_name),
+        confirmed_at = coalesce(o.confirmed_at, excluded.confirmed_at),
+        attention_step = CASE WHEN o.payment = 'confirmed' THEN o.attention_step ELSE excluded.attention_step END,
+        attention_reason = CASE WHEN o.payment = 'confirmed' THEN o.attention_reason ELSE excluded.attention_reason END,
+        attention_class = CASE WHEN o.payment = 'confirmed' THEN o.attention_class ELSE excluded.attention_class END,
+        attention_at = CASE WHEN o.payment = 'confirmed' THEN o.attention_at ELSE excluded.attention_at END
+    RETURNING payment, coalesce(confirmed_at = now(), false) AS first, coalesce(attention_reason, '') AS reason
+), items AS (
+    INSERT INTO order_items (environment, session, line, refs, name, quantity, product)
+    SELECT $1, $2, i.line, string_to_array(i.refs, ' '), i.name, i.quantity, nullif(i.product, '')
+    FROM o, unnest($12::int[], $13::text[], $14::text[], $15::bigint[], $16::text[]) AS i (line, refs, name, quantity, product)
+    WHERE o.payment <> 'confirmed' OR o.first
+    ON CONFLICT (environment, session, line) DO UPDATE SET product = excluded.product
+), owed AS (
+    INSERT INTO obligations (environment, session, kind, subject, product, access_kind, file, units)
+    SELECT $1, $2, 'access', d.subject, d.product, d.kind, d.file, d.units
+    FROM o, unnest($17::text[], $18::text[], $19::text[], $20::text[], $21::bigint[]) AS d (subject, product, kind, file, units)
+    WHERE o.first
+    ON CONFLICT DO NOTHING
+), email AS (
+    INSERT INTO obligations (environment, session, kind, subject, stopped_at, failure_class)
+    SELECT $1, $2, 'email', '1', CASE WHEN $8 = '' THEN now() END, CASE WHEN $8 = '' THEN 'permanent' END
+    FROM o WHERE o.first AND cardinality($17::text[]) > 0
+    ON CONFLICT DO NOTHING
+), told AS (
+    UPDATE webhook_events SET dispatched_at = now()
+    WHERE environment = $1 AND event_id = ANY ($22) AND dispatched_at IS NULL
+)
+SELECT payment, reason FROM o`
+
+// RecordPayment stores a look's result and returns the payment's state as it now stands, which can differ from the
+// look's: see recordPayment.
+func (l *Ledger) RecordPayment(ctx context.Context, p Payment) (order.PaymentState, order.Reason, error) {
+	var state order.PaymentState
+	var reason order.Reason
+	i := itemColumns(p.Items)
+	d := dueColumns(p.Dues)
+	var amount *int64
+	if p.Total.Currency != "" {
+		amount = &p.Total.Minor
+	}
+	err := l.pool.QueryRow(ctx, recordPayment,
+		p.Key.Environment, p.Key.Session, p.State, p.Processing, p.Ref, amount, p.Total.Currency, p.Email, p.Name, p.Reason, p.Class,
+		i.line, i.refs, i.name, i.quantity, i.product, d.subject, d.product, d.kind, d.file, d.units, nonNil(p.Events), p.Reason.Step(),
+	).Scan(&state, &reason)
+	return state, reason, safe("record a payment", err)
+}
+
+// PaymentState returns what the ledger knows of an order's payment.
+func (l *Ledger) PaymentState(ctx context.Context, key order.Key) (order.PaymentState, order.Reason, error) {
+	var state order.PaymentState
+	var reason order.Reason
+	err := l.pool.QueryRow(ctx, `SELECT payment, coalesce(attention_reason, '') FROM orders WHERE environment = $1 AND session = $2`,
+		key.Environment, key.Session).Scan(&state, &reason)
+	if noRows(err) {
+		return order.PaymentPending, "", nil
+	}
+	return state, reason, safe("read a payment", err)
+}
+
+type itemArrays struct {
+	line       []int32
+	refs, name []string
+	quantity   []int64
+	product    []string
+}
+
+func itemColumns(items []order.Item) itemArrays {
+	a := itemArrays{line: []int32{}, refs: []string{}, name: []string{}, quantity: []int64{}, product: []string{}}
+	for _, item := range items {
+		a.line = append(a.line, int32(item.Line))
+		a.refs = append(a.refs, strings.Join(item.Refs, " "))
+		a.name = append(a.name, item.Name)
+		a.quantity = append(a.quantity, item.Quantity)
+		a.product = append(a.product, item.Product)
+	}
+	return a
+}
+
+type dueArrays struct {
+	subject, product, kind, file []string
+	units                        []int64
+}
+
+func dueColumns(dues []order.Due) dueArrays {
+	a := dueArrays{subject: []string{}, product: []string{}, kind: []string{}, file: []string{}, units: []int64{}}
+	for _, due := range dues {
+		a.subject = append(a.subject, due.Subject())
+		a.product = append(a.product, due.Product)
+		a.kind = append(a.kind, string(due.Kind))
+		a.file = append(a.file, due.File)
+		a.units = append(a.units, due.Units)
+	}
+	return a
+}
+
+func nonNil(s []string) []string {
+	if s == nil {
+		return []string{}
+	}
+	return s
+}

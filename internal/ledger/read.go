@@ -1,0 +1,262 @@
+package ledger
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"handover/internal/order"
+)
+
+const selectGrants = `
+SELECT id, product, access_kind, file, unit, secret, state FROM grants
+WHERE environment = $1 AND session = $2 ORDER BY id`
+
+func scanGrant(row pgx.CollectableRow) (Grant, error) {
+	var g Grant
+	return g, row.Scan(&g.ID, &g.Product, &g.Kind, &g.File, &g.Unit, &g.Secret, &g.State)
+}
+
+// accessWork is one access obligation, as far as the state of the access goes.
+type accessWork struct{ finished, stopped bool }
+
+// Order reads everything known of one order. An order nobody has heard of is ErrNotFound.
+func (l *Ledger) Order(ctx context.Context, key order.Key) (View, error) {
+	v := View{Key: key, Facts: order.Pending()}
+	var work []accessWork
+	evidence := map[string]order.Delivery{}
+	batch := &pgx.Batch{}
+	batch.Queue(selectOrder, key.Environment, key.Session).QueryRow(func(row pgx.Row) error { return scanOrder(row, &v) })
+	batch.Queue(selectItems, key.Environment, key.Session).Query(func(rows pgx.Rows) (err error) {
+		v.Items, err = pgx.CollectRows(rows, scanItem)
+		return err
+	})
+	batch.Queue(selectGrants, key.Environment, key.Session).Query(func(rows pgx.Rows) (err error) {
+		v.Grants, err = pgx.CollectRows(rows, scanGrant)
+		return err
+	})
+	batch.Queue(selectAccess, key.Environment, key.Session).Query(func(rows pgx.Rows) (err error) {
+		work, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (w accessWork, err error) {
+			return w, row.Scan(&w.finished, &w.stopped)
+		})
+		return err
+	})
+	batch.Queue(selectEmails, key.Environment, key.Session).Query(func(rows pgx.Rows) (err error) {
+		v.Emails, err = pgx.CollectRows(rows, scanEmail)
+		return err
+	})
+	batch.Queue(selectEvidence, key.Environment, key.Session).Query(func(rows pgx.Rows) error {
+		var subject string
+		var d order.Delivery
+		_, err := pgx.ForEachRow(rows, []any{&subject, &d}, func() error {
+			if d.Rank() > evidence[subject].Rank() {
+				evidence[subject] = d
+			}
+			return nil
+		})
+		return err
+	})
+	err := l.pool.SendBatch(ctx, batch).Close()
+	if noRows(err) {
+		return View{}, ErrNotFound
+	}
+	if err != nil {
+		return View{}, safe("read an order", err)
+	}
+	for i := range v.Emails {
+		v.Emails[i].Delivery = evidence[strconv.Itoa(v.Emails[i].Generation)]
+	}
+	v.Facts.Access = accessState(v, work)
+	v.Facts.Email, v.Facts.Delivery = emailState(v.Emails)
+	return v, nil
+}
+
+// OrderByLink finds the order that an emailed link opens, by the hash of its token. Links that were replaced are
+// ErrNotFound, as are those that never were.
+func (l *Ledger) OrderByLink(ctx context.Context, hash [32]byte) (View, error) {
+	var key order.Key
+	err := l.pool.QueryRow(ctx, `
+SELECT l.environment, l.session FROM links l
+JOIN orders o ON o.environment = l.environment AND o.session = l.session AND o.link_version = l.version
+WHERE l.token_hash = $1`, hash[:]).Scan(&key.Environment, &key.Session)
+	if noRows(err) {
+		return View{}, ErrNotFound
+	}
+	if err != nil {
+		return View{}, safe("find a link", err)
+	}
+	return l.Order(ctx, key)
+}
+
+const selectOrder = `
+SELECT created_at, payment, processing, coalesce(payment_ref, ''), coalesce(amount, 0), coalesce(currency, ''),
+       coalesce(address, buyer_email, ''), confirmed_at, coalesce(attention_reason, ''), coalesce(attention_class, ''), attention_at
+FROM orders WHERE environment = $1 AND session = $2`
+
+func scanOrder(row pgx.Row, v *View) error {
+	return row.Scan(&v.CreatedAt, &v.Facts.Payment, &v.Facts.Processing, &v.PaymentRef, &v.Total.Minor, &v.Total.Currency,
+		&v.Address, &v.ConfirmedAt, &v.Reason, &v.Class, &v.AttentionAt)
+}
+
+const selectItems = `
+SELECT line, refs, name, quantity, coalesce(product, '') FROM order_items
+WHERE environment = $1 AND session = $2 ORDER BY line`
+
+func scanItem(row pgx.CollectableRow) (order.Item, error) {
+	var i order.Item
+	return i, row.Scan(&i.Line, &i.Refs, &i.Name, &i.Quantity, &i.Product)
+}
+
+const selectAccess = `
+SELECT finished_at IS NOT NULL, stopped_at IS NOT NULL FROM obligations
+WHERE environment = $1 AND session = $2 AND kind = 'access'`
+
+const selectEmails = `
+SELECT subject::int, superseded_at IS NOT NULL, coalesce(failure_class, ''), attempts, first_attempt_at, finished_at,
+       stopped_at IS NOT NULL, coalesce(recipient, '')
+FROM obligations WHERE environment = $1 AND session = $2 AND kind = 'email' ORDER BY subject::int`
+
+func scanEmail(row pgx.CollectableRow) (EmailView, error) {
+	var e EmailView
+	var stopped bool
+	err := row.Scan(&e.Generation, &e.Superseded, &e.Class, &e.Attempts, &e.FirstAttemptAt, &e.AcceptedAt, &stopped, &e.Address)
+	e.State = generationState(e, stopped)
+	return e, err
+}
+
+// Evidence is joined by the tags we put on the message, and by the provider's id of it where an event carries no tags.
+const selectEvidence = `
+SELECT coalesce(e.generation::text, b.subject), e.delivery FROM email_evidence e
+LEFT JOIN obligations b ON b.provider_id = e.message_id AND b.kind = 'email'
+WHERE e.delivery <> '' AND e.environment = $1 AND e.session = $2
+UNION
+SELECT b.subject, e.delivery FROM obligations b JOIN email_evidence e ON e.message_id = b.provider_id
+WHERE e.delivery <> '' AND b.environment = $1 AND b.session = $2 AND b.kind = 'email' AND b.provider_id IS NOT NULL`
+
+func generationState(e EmailView, stopped bool) order.EmailState {
+	switch {
+	case e.AcceptedAt != nil:
+		return order.EmailAccepted
+	case !stopped:
+		return order.EmailPending
+	case e.Class == order.ClassUnknown || e.Class == order.ClassUncertain || e.Class == order.ClassPastWindow:
+		return order.EmailUncertain
+	}
+	return order.EmailAttention
+}
+
+func emailState(emails []EmailView) (order.EmailState, order.Delivery) {
+	if len(emails) == 0 {
+		return order.EmailPending, order.DeliveryNone
+	}
+	newest := emails[len(emails)-1]
+	return newest.State, newest.Delivery
+}
+
+func accessState(v View, work []accessWork) order.AccessState {
+	if v.Facts.Payment == order.PaymentConfirmed && v.Reason.Step() == "access" {
+		return order.AccessAttention
+	}
+	for _, w := range work {
+		if w.stopped {
+			return order.AccessAttention
+		}
+	}
+	for _, w := range work {
+		if !w.finished {
+			return order.AccessPending
+		}
+	}
+	if len(work) == 0 || len(v.Grants) == 0 {
+		return order.AccessPending
+	}
+	return grantsState(v.Grants)
+}
+
+// grantsState is granted while anything can still be opened: a partial refund ends some grants and not the order.
+func grantsState(grants []Grant) order.AccessState {
+	held := false
+	for _, g := range grants {
+		switch g.State {
+		case order.AccessGranted:
+			return order.AccessGranted
+		case order.AccessHeld:
+			held = true
+		}
+	}
+	if held {
+		return order.AccessHeld
+	}
+	return order.AccessRevoked
+}
+
+// Filter chooses orders for a list.
+type Filter struct {
+	Attention bool
+	Pending   bool
+	Ignored   bool
+	Address   string // any letter case
+	Limit     int
+}
+
+// List reads the chosen orders, those that have waited longest first; without a choice, the newest first.
+func (l *Ledger) List(ctx context.Context, f Filter) ([]View, error) {
+	query := `SELECT environment, session FROM orders ORDER BY created_at DESC LIMIT $1`
+	args := []any{f.Limit}
+	switch {
+	case f.Attention:
+		query = `SELECT environment, session FROM orders WHERE attention_at IS NOT NULL ORDER BY attention_at LIMIT $1`
+	case f.Ignored:
+		query = `SELECT environment, session FROM orders WHERE payment = 'ignored' ORDER BY created_at LIMIT $1`
+	case f.Pending:
+		query = selectPending
+	case f.Address != "":
+		query = `SELECT environment, session FROM orders WHERE lower(coalesce(address, buyer_email)) = lower($2) ORDER BY created_at DESC LIMIT $1`
+		args = append(args, f.Address)
+	}
+	rows, err := l.pool.Query(ctx, query, args...)
+	if err != nil {
+		return nil, safe("list orders", err)
+	}
+	keys, err := pgx.CollectRows(rows, pgx.RowToStructByPos[order.Key])
+	if err != nil {
+		return nil, safe("list orders", err)
+	}
+	views := make([]View, 0, len(keys))
+	for _, key := range keys {
+		v, err := l.Order(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		views = append(views, v)
+	}
+	return views, nil
+}
+
+// selectPending finds what has not come to its end by itself yet: unpaid orders and open obligations.
+const selectPending = `
+SELECT environment, session FROM (
+    (SELECT environment, session, created_at FROM orders WHERE payment = 'pending' ORDER BY created_at LIMIT $1)
+    UNION
+    (SELECT environment, session, min(created_at) FROM obligations WHERE finished_at IS NULL AND stopped_at IS NULL
+     GROUP BY environment, session ORDER BY min(created_at) LIMIT $1)
+) waiting GROUP BY environment, session ORDER BY min(created_at) LIMIT $1`
+
+// Audit lists what people and automatic decisions did to an order, oldest first.
+func (l *Ledger) Audit(ctx context.Context, key order.Key) ([]AuditEntry, error) {
+	rows, err := l.pool.Query(ctx, `SELECT at, who, what, why FROM audit WHERE environment = $1 AND session = $2 ORDER BY id`,
+		key.Environment, key.Session)
+	if err != nil {
+		return nil, safe("read the audit", err)
+	}
+	entries, err := pgx.CollectRows(rows, pgx.RowToStructByPos[AuditEntry])
+	return entries, safe("read the audit", err)
+}
+
+// AuditEntry is one line of an order's audit.
+type AuditEntry struct {
+	At             time.Time
+	Who, What, Why string
+}

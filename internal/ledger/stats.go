@@ -1,0 +1,58 @@
+package ledger
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Waits are what the gauges show: everything that has not come to its end. Each is read from a partial index, so that
+// the cost follows what is waiting and not what was ever sold.
+type Waits struct {
+	PaymentPending            int64
+	Ignored                   int64
+	Attention                 map[string]int64   // by reason
+	Open                      map[string]int64   // open obligations by kind
+	OldestOpenSeconds         map[string]float64 // of the obligations by kind, and of "payment"
+	Undispatched              int64
+	OldestUndispatchedSeconds float64
+}
+
+// Waits counts what is waiting now.
+func (l *Ledger) Waits(ctx context.Context) (Waits, error) {
+	w := Waits{Attention: map[string]int64{}, Open: map[string]int64{}, OldestOpenSeconds: map[string]float64{}}
+	batch := &pgx.Batch{}
+	batch.Queue(`SELECT count(*), coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 FROM orders WHERE payment = 'pending'`).
+		QueryRow(func(row pgx.Row) error {
+			var oldest float64
+			err := row.Scan(&w.PaymentPending, &oldest)
+			w.OldestOpenSeconds["payment"] = oldest
+			return err
+		})
+	batch.Queue(`SELECT count(*) FROM orders WHERE payment = 'ignored'`).
+		QueryRow(func(row pgx.Row) error { return row.Scan(&w.Ignored) })
+	batch.Queue(`SELECT coalesce(attention_reason, ''), count(*) FROM orders WHERE attention_at IS NOT NULL GROUP BY 1`).
+		Query(func(rows pgx.Rows) error {
+			var reason string
+			var n int64
+			_, err := pgx.ForEachRow(rows, []any{&reason, &n}, func() error { w.Attention[reason] = n; return nil })
+			return err
+		})
+	batch.Queue(`
+SELECT kind, count(*), extract(epoch FROM now() - min(created_at))::float8 FROM obligations
+WHERE finished_at IS NULL AND stopped_at IS NULL GROUP BY kind`).
+		Query(func(rows pgx.Rows) error {
+			var kind string
+			var n int64
+			var oldest float64
+			_, err := pgx.ForEachRow(rows, []any{&kind, &n, &oldest}, func() error {
+				w.Open[kind], w.OldestOpenSeconds[kind] = n, oldest
+				return nil
+			})
+			return err
+		})
+	batch.Queue(`SELECT count(*), coalesce(extract(epoch FROM now() - min(received_at)), 0)::float8 FROM webhook_events WHERE dispatched_at IS NULL`).
+		QueryRow(func(row pgx.Row) error { return row.Scan(&w.Undispatched, &w.OldestUndispatchedSeconds) })
+	err := l.pool.SendBatch(ctx, batch).Close()
+	return w, safe("count what is waiting", err)
+}

@@ -1,0 +1,52 @@
+package ledger
+
+import (
+	"errors"
+	"time"
+
+	"handover/internal/order"
+)
+
+// ErrNotFound is returned when the ledger has no such order, or no such link.
+var ErrNotFound = errors.New("not in the ledger")
+
+// View is everything that the order page, the operator's commands and JSON show of one order.
+type View struct {
+	Key         order.Key
+	Facts       order.Facts
+	Reason      order.Reason // why it needs attention; empty when it does not
+	Class       order.Class  // the class of the failure behind it, when there was one
+	AttentionAt *time.Time
+	Total       order.Money
+	PaymentRef  string
+	Address     string // where messages go; empty when the provider gave none
+	CreatedAt   time.Time
+	ConfirmedAt *time.Time
+	Items       []order.Item
+	Grants      []Grant
+	Emails      []EmailView // oldest generation first
+}
+
+// Grant is access that was given.
+type Grant struct {
+	ID      int64
+	Product string
+	Kind    order.AccessKind
+	File    string // the blob's name; empty unless it is a download
+	Unit    int64  // from 1
+	Secret  string // the licence key; empty unless it is a licence
+	State   order.AccessState
+}
+
+// EmailView is what is known of one generation of the access email.
+type EmailView struct {
+	Generation     int
+	State          order.EmailState
+	Superseded     bool // a newer one to another address took its place
+	Delivery       order.Delivery
+	Class          order.Class // of the last failure; empty when there was none
+	Attempts       int
+	FirstAttemptAt *time.Time
+	AcceptedAt     *time.Time
+	Address        string
+}

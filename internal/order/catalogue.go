@@ -1,0 +1,131 @@
+package order
+
+// AccessKind names a way of giving access: one of the kinds registered in the access package.
+type AccessKind string
+
+// AccessSpec is one thing that a product gives.
+type AccessSpec struct {
+	Kind AccessKind
+	File string // the blob's name, for downloads
+}
+
+// Product is one entry of the shop's catalogue.
+type Product struct {
+	ID     string
+	Name   string
+	SoldAs []string // the providers' price and product ids, of any environment
+	Access []AccessSpec
+
+	Refund  string // what a refund does to the access: "full", "item" or "keep"
+	Dispute string // what an open dispute does to the access: "hold" or "keep"
+}
+
+// Item is one line of a checkout session as the provider proves it.
+type Item struct {
+	Line     int      // position, from 1
+	Refs     []string // the provider's ids that may stand in a catalogue: the price's, then the product's
+	Name     string   // the provider's description
+	Quantity int64
+	Product  string // our product's id, empty when none is sold as any of Refs
+}
+
+// Catalogue finds products by what they are sold as.
+type Catalogue struct {
+	products []Product
+	byRef    map[string]int
+	byID     map[string]int
+}
+
+// NewCatalogue indexes the products. Duplicate ids and references are the configuration's business to refuse; the first
+// one wins here.
+func NewCatalogue(products []Product) *Catalogue {
+	c := &Catalogue{products: products, byRef: map[string]int{}, byID: map[string]int{}}
+	for i, p := range products {
+		if _, taken := c.byID[p.ID]; !taken {
+			c.byID[p.ID] = i
+		}
+		for _, ref := range p.SoldAs {
+			if _, taken := c.byRef[ref]; !taken {
+				c.byRef[ref] = i
+			}
+		}
+	}
+	return c
+}
+
+// Product returns the product with the id.
+func (c *Catalogue) Product(id string) (Product, bool) {
+	i, found := c.byID[id]
+	if !found {
+		return Product{}, false
+	}
+	return c.products[i], true
+}
+
+// Products returns all products in the order of the configuration.
+func (c *Catalogue) Products() []Product { return c.products }
+
+// Match fills Item.Product where one of the item's references is sold by us, and counts the items that are and are not
+// ours. An item of quantity zero or less is nobody's.
+func (c *Catalogue) Match(items []Item) (matched []Item, ours, others int) {
+	matched = make([]Item, len(items))
+	for i, item := range items {
+		item.Product = ""
+		if item.Quantity > 0 {
+			for _, ref := range item.Refs {
+				if p, found := c.byRef[ref]; found && ref != "" {
+					item.Product = c.products[p].ID
+					break
+				}
+			}
+		}
+		if item.Product == "" {
+			others++
+		} else {
+			ours++
+		}
+		matched[i] = item
+	}
+	return matched, ours, others
+}
+
+// Due is one piece of access owed on an order.
+type Due struct {
+	Product string
+	Kind    AccessKind
+	File    string
+	Units   int64 // how many units of the product were bought, over all lines
+}
+
+// Subject identifies the piece of access within its order. It is made of what is owed and not of positions, so that
+// reordering the catalogue between two runs does not make a second obligation.
+func (d Due) Subject() string {
+	if d.File == "" {
+		return d.Product + "/" + string(d.Kind)
+	}
+	return d.Product + "/" + string(d.Kind) + "/" + d.File
+}
+
+// Dues lists what is owed for the matched items: each access of each product once, with the units of all its lines
+// added up.
+func (c *Catalogue) Dues(items []Item) []Due {
+	units := map[string]int64{}
+	var sequence []string
+	for _, item := range items {
+		if item.Product == "" {
+			continue
+		}
+		if _, seen := units[item.Product]; !seen {
+			sequence = append(sequence, item.Product)
+		}
+		units[item.Product] += item.Quantity
+	}
+	var dues []Due
+	for _, id := range sequence {
+		p, _ := c.Product(id)
+		for _, a := range p.Access {
+			dues = append(dues, Due{Product: id, Kind: a.Kind, File: a.File, Units: units[id]})
+		}
+	}
+	return dues
+}

@@ -1,0 +1,86 @@
+package order
+
+// Class says what to do about a failure. The list is closed: a provider's own words never become one.
+type Class string
+
+// The classes of failures.
+const (
+	ClassRetry         Class = "retry"           // a passing fault: try again, nothing was done
+	ClassRateLimited   Class = "rate_limited"    // wait as long as the provider says; spends no attempt
+	ClassUnknown       Class = "unknown_outcome" // it may have happened: try again under the same key
+	ClassPermanent     Class = "permanent"       // repeating is useless
+	ClassMisconfigured Class = "misconfigured"   // the shop's settings are at fault: stop at once, for every order
+	ClassSpent         Class = "attempts_spent"  // the budget of attempts is used up
+	ClassPastWindow    Class = "past_window"     // too late to repeat safely under the same key
+	ClassUncertain     Class = "uncertain"       // an earlier call arrived and its outcome cannot be proved
+)
+
+// Final says that no automatic attempt follows.
+func (c Class) Final() bool {
+	switch c {
+	case ClassPermanent, ClassMisconfigured, ClassSpent, ClassPastWindow, ClassUncertain:
+		return true
+	}
+	return false
+}
+
+// Reason is why an order needs attention. Like Class, the list is closed, so that it may stand in logs, histories,
+// metrics and search attributes.
+type Reason string
+
+// The reasons for attention.
+const (
+	ReasonItemsUnknown    Reason = "some_items_not_in_catalogue"
+	ReasonModeContradicts Reason = "mode_contradicts_environment"
+	ReasonNoAddress       Reason = "buyer_has_no_email_address"
+	ReasonPaymentOverdue  Reason = "payment_still_unpaid"
+	ReasonPaymentStopped  Reason = "payment_not_retrievable"
+	ReasonAccessStopped   Reason = "access_not_granted"
+	ReasonEmailRefused    Reason = "email_refused"
+	ReasonEmailConfig     Reason = "email_misconfigured"
+	ReasonPaymentConfig   Reason = "payment_misconfigured"
+	ReasonEmailSpent      Reason = "email_attempts_spent"
+	ReasonEmailUncertain  Reason = "email_outcome_unknown"
+)
+
+// Next is what a person can do about it, in one sentence.
+func (r Reason) Next() string {
+	switch r {
+	case ReasonItemsUnknown:
+		return "Add the missing price to sold_as in the catalogue, or refund the buyer at the provider."
+	case ReasonModeContradicts:
+		return "A session of the other mode reached this environment: check the environment's api_key and mode."
+	case ReasonNoAddress:
+		return "Ask the buyer for an address, then: starter resend ORDER --reason TEXT --to ADDRESS"
+	case ReasonPaymentOverdue:
+		return "Look at the payment in the provider's dashboard; the buyer finished checkout but the money never came."
+	case ReasonPaymentStopped:
+		return "Look for the session in the provider's dashboard; the provider does not know it or keeps failing."
+	case ReasonPaymentConfig:
+		return "The payment provider refuses our key: mend the environment's api_key and restart the worker."
+	case ReasonAccessStopped:
+		return "Look at the worker's log for this order; access could not be granted."
+	case ReasonEmailRefused:
+		return "The email provider refuses this message; is the address right? starter resend ORDER --reason TEXT --to ADDRESS"
+	case ReasonEmailConfig:
+		return "The email provider refuses our key or domain: mend the [email] settings, then starter resend ORDER --reason TEXT"
+	case ReasonEmailSpent:
+		return "The email provider kept failing. When it is well again: starter resend ORDER --reason TEXT"
+	case ReasonEmailUncertain:
+		return "The message may have been sent: ask the buyer or look in the provider's list, then starter resend ORDER --reason TEXT"
+	}
+	return ""
+}
+
+// Step names the step that stopped: payment, or the kind of the obligation.
+func (r Reason) Step() string {
+	switch r {
+	case ReasonModeContradicts, ReasonPaymentOverdue, ReasonPaymentStopped, ReasonPaymentConfig:
+		return "payment"
+	case ReasonItemsUnknown, ReasonAccessStopped:
+		return "access"
+	case ReasonNoAddress, ReasonEmailRefused, ReasonEmailConfig, ReasonEmailSpent, ReasonEmailUncertain:
+		return "email"
+	}
+	return ""
+}

@@ -1,0 +1,78 @@
+package order
+
+// MostGenerations bounds the deliberate resends of one order.
+const MostGenerations = 20
+
+// Outcome is the answer to an operator's or buyer's request.
+type Outcome string
+
+// The answers to a request.
+const (
+	OutcomeSending Outcome = "sending" // a new generation is on its way
+	OutcomeJoined  Outcome = "joined"  // one to the same address is already under way
+	OutcomeRefused Outcome = "refused"
+)
+
+// Refusal is why a request was refused: a safe word.
+type Refusal string
+
+// The refusals of a resend.
+const (
+	RefusedNone       Refusal = ""
+	RefusedUnpaid     Refusal = "payment_not_confirmed"
+	RefusedNoAccess   Refusal = "access_not_granted"
+	RefusedNoAddress  Refusal = "no_email_address"
+	RefusedTooMany    Refusal = "too_many_resends"
+	RefusedUnreadable Refusal = "payload_not_readable"
+	RefusedAddress    Refusal = "address_in_payload"
+	RefusedNoReason   Refusal = "reason_missing"
+)
+
+// Says is the refusal in a person's words.
+func (r Refusal) Says() string {
+	switch r {
+	case RefusedUnpaid:
+		return "the payment is not confirmed"
+	case RefusedNoAccess:
+		return "access is not granted"
+	case RefusedNoAddress:
+		return "there is no address to send to: starter resend ORDER --reason TEXT --to ADDRESS"
+	case RefusedTooMany:
+		return "this order has had its 20 emails; answer the buyer by hand"
+	case RefusedUnreadable:
+		return `the payload cannot be read: write {"reason":"…"}`
+	case RefusedAddress:
+		return "an address would stay in the history: use starter resend ORDER --reason TEXT --to ADDRESS"
+	case RefusedNoReason:
+		return `a reason is needed: write {"reason":"…"}`
+	}
+	return ""
+}
+
+// ResendFacts are what a resend is decided on.
+type ResendFacts struct {
+	Payment    PaymentState
+	Access     AccessState
+	Address    string // to whom the new message would go
+	Generation int    // the newest; 0 when there is none
+	Open       bool   // the newest is claimed, or waits for an automatic attempt
+	Recipient  string // to whom the newest is frozen; empty when it is not
+}
+
+// DecideResend is the rule of the deliberate resend: refused before there is anything to tell the buyer, joined to one
+// under way to the same address, and otherwise a new generation.
+func DecideResend(f ResendFacts) (Outcome, Refusal) {
+	switch {
+	case f.Payment != PaymentConfirmed:
+		return OutcomeRefused, RefusedUnpaid
+	case f.Access != AccessGranted:
+		return OutcomeRefused, RefusedNoAccess
+	case f.Address == "":
+		return OutcomeRefused, RefusedNoAddress
+	case f.Open && (f.Recipient == "" || f.Recipient == f.Address):
+		return OutcomeJoined, RefusedNone
+	case f.Generation >= MostGenerations:
+		return OutcomeRefused, RefusedTooMany
+	}
+	return OutcomeSending, RefusedNone
+}

@@ -1,0 +1,237 @@
+// Package workflows holds the story of an order as Temporal runs it: payment confirmed, access granted, email accepted,
+// then listening. It decides the sequence and nothing else; what is true is in the ledger.
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"handover/activities"
+	"handover/internal/order"
+)
+
+// The names under which Temporal knows the workflow, its signals, updates and queries.
+const (
+	DeliverName        = "Deliver"
+	SignalPaymentEvent = "payment_event"
+	SignalResend       = "resend"
+	QueryState         = "state"
+)
+
+// Input starts the delivery of one order. Ids only: nothing of the buyer enters a history.
+type Input struct {
+	Environment string `json:"environment"`
+	Session     string `json:"session"`
+	// Event is the provider's event that started it, empty when it was not an event.
+	Event string `json:"event,omitempty"`
+	// Known says that the order has been worked on before, so the ledger is asked first what is missing.
+	Known bool `json:"known,omitempty"`
+	// Attributes says that the namespace has our search attributes.
+	Attributes bool `json:"attributes,omitempty"`
+}
+
+// Key is the order's.
+func (in Input) Key() order.Key { return order.Key{Environment: in.Environment, Session: in.Session} }
+
+// State is the three facts as this run knows them: the result of the workflow and the answer to the state query.
+type State struct {
+	Payment    order.PaymentState `json:"payment"`
+	Access     order.AccessState  `json:"access"`
+	Email      order.EmailState   `json:"email"`
+	Generation int                `json:"generation"`
+	Reason     order.Reason       `json:"reason,omitempty"` // why a person has to decide
+}
+
+// Workflows holds the settings that the workflows run with.
+type Workflows struct{ cfg Config }
+
+// New returns the workflows.
+func New(cfg Config) *Workflows { return &Workflows{cfg: cfg} }
+
+// a serves for method references only; the worker registers the real one.
+var a *activities.Activities
+
+// Deliver is the story of one order.
+func (w *Workflows) Deliver(ctx workflow.Context, in Input) (State, error) {
+	d, err := w.begin(ctx, in)
+	if err != nil {
+		return State{}, err
+	}
+	d.readLedger(ctx)
+	for {
+		d.confirmPayment(ctx)
+		d.grantAccess(ctx)
+		d.sendEmail(ctx)
+		if !d.listen(ctx) {
+			return d.State, nil
+		}
+	}
+}
+
+// delivery is one run of the story.
+type delivery struct {
+	State
+	in  Input
+	cfg Config
+
+	origin   string // the run in which the workflow was first started, before any reset
+	look     bool   // there may be something new about the payment
+	lookedAt time.Time
+	emailDue bool // the newest generation is still to be sent
+	marked   bool // the search attribute says needs_attention
+	note     string
+
+	openFor time.Duration
+	closing workflow.Future
+
+	inbox
+}
+
+func (w *Workflows) begin(ctx workflow.Context, in Input) (*delivery, error) {
+	if !in.Key().Valid() {
+		return nil, temporal.NewNonRetryableApplicationError("environment and session must be those of an order key", "bad_input", nil)
+	}
+	d := &delivery{
+		State:   State{Payment: order.PaymentPending, Access: order.AccessPending, Email: order.EmailPending, Generation: 1},
+		in:      in,
+		cfg:     w.cfg,
+		origin:  workflow.GetInfo(ctx).OriginalRunID,
+		look:    true,
+		openFor: w.cfg.OpenFor,
+	}
+	return d, d.openInbox(ctx)
+}
+
+// readLedger asks what is done already. The straight path does not need to: it starts from nothing.
+func (d *delivery) readLedger(ctx workflow.Context) {
+	if !d.in.Known {
+		return
+	}
+	var known activities.ReadOrderResult
+	err := d.run(ctx, ledgerPolicy, "Read what is done already", a.ReadOrder, activities.ReadOrderInput{Order: d.in.Key()}, &known)
+	if err != nil {
+		return // every step asks the ledger itself before it does anything
+	}
+	d.State = State{Payment: known.Payment, Access: known.Access, Email: known.Email, Generation: known.Generation, Reason: known.Reason}
+	d.openFor = time.Duration(known.OpenSeconds) * time.Second
+	d.look = known.Payment != order.PaymentConfirmed
+	d.emailDue = known.Payment == order.PaymentConfirmed && known.Email == order.EmailPending
+}
+
+// confirmPayment looks at the payment until it is settled: at once, when an event says that there may be something new,
+// and by itself on a widening timer while the money is on its way.
+func (d *delivery) confirmPayment(ctx workflow.Context) {
+	if d.Payment == order.PaymentConfirmed || !d.look {
+		return
+	}
+	giveUp := workflow.Now(ctx).Add(d.cfg.AwaitPaymentFor)
+	for n := 0; ; n++ {
+		wait, settled := d.lookOnce(ctx)
+		if settled {
+			return
+		}
+		if wait == 0 {
+			wait = looks[min(n, len(looks)-1)]
+		}
+		if workflow.Now(ctx).Add(wait).After(giveUp) {
+			d.stop(ctx, "payment", order.ClassSpent, order.ReasonPaymentOverdue)
+			return
+		}
+		d.sleep(ctx, wait, "Until the next look at the payment", func() bool { return d.look })
+	}
+}
+
+// lookOnce retrieves the session once. It returns how long the provider asks to wait, or that there is no more to find.
+func (d *delivery) lookOnce(ctx workflow.Context) (wait time.Duration, settled bool) {
+	in := activities.ConfirmPaymentInput{Order: d.in.Key(), Origin: d.origin, Again: d.in.Known || !d.lookedAt.IsZero()}
+	if d.in.Event != "" {
+		in.Events = []string{d.in.Event}
+	}
+	d.look, d.lookedAt = false, workflow.Now(ctx)
+	var found activities.ConfirmPaymentResult
+	if err := d.run(ctx, d.cfg.Payment, "Ask the payment provider whether it is paid", a.ConfirmPayment, in, &found); err != nil {
+		d.stop(ctx, "payment", classOf(err), "")
+		return 0, true
+	}
+	if found.WaitSeconds > 0 {
+		return time.Duration(found.WaitSeconds) * time.Second, false
+	}
+	d.Payment, d.Reason = found.Payment, found.Reason
+	if d.Payment == order.PaymentPending {
+		d.describe(ctx)
+		return 0, false
+	}
+	d.emailDue = d.Payment == order.PaymentConfirmed
+	switch found.Reason.Step() {
+	case "access":
+		d.Access, d.emailDue = order.AccessAttention, false
+	case "email":
+		d.Email, d.emailDue = order.EmailAttention, false
+	}
+	return 0, true
+}
+
+// grantAccess makes everything exist that the buyer paid for.
+func (d *delivery) grantAccess(ctx workflow.Context) {
+	if d.Payment != order.PaymentConfirmed || d.Access != order.AccessPending {
+		return
+	}
+	var granted activities.GrantAccessResult
+	err := d.run(ctx, d.cfg.Access, "Grant the downloads and licence keys", a.GrantAccess, activities.GrantAccessInput{Order: d.in.Key()}, &granted)
+	if err != nil {
+		d.stop(ctx, "access", classOf(err), "")
+		return
+	}
+	d.Access = granted.Access
+}
+
+// listen waits for whatever may still come: a new look, a resend. It returns false when the order's time is over.
+func (d *delivery) listen(ctx workflow.Context) bool {
+	d.mark(ctx)
+	d.describe(ctx)
+	switch {
+	case d.Payment == order.PaymentFailed || d.Payment == order.PaymentIgnored:
+		// A later event starts a new run.
+	case d.Reason != "" || d.Access == order.AccessAttention:
+		d.attend(ctx, d.due)
+	default:
+		if d.closing == nil && d.openFor > 0 {
+			d.closing = workflow.NewTimerWithOptions(ctx, d.openFor, workflow.TimerOptions{Summary: "Listening for resends, refunds and disputes"})
+		}
+		if d.closing != nil {
+			d.attend(ctx, func() bool { return d.due() || d.closing.IsReady() }, d.closing)
+		}
+	}
+	return d.due() || d.drain(ctx)
+}
+
+// due says that there is something to do again.
+func (d *delivery) due() bool {
+	if d.Payment != order.PaymentConfirmed {
+		return d.look
+	}
+	return d.emailDue && d.Access == order.AccessGranted
+}
+
+// stop marks the order for a person, after a step has used up its automatic attempts or has met a final failure.
+func (d *delivery) stop(ctx workflow.Context, step string, class order.Class, reason order.Reason) {
+	in := activities.StopStepInput{Order: d.in.Key(), Step: step, Class: class, Reason: reason}
+	switch step {
+	case "payment":
+		d.Payment = order.PaymentAttention
+	case "access":
+		d.Access = order.AccessAttention
+	case "email":
+		d.Email, d.emailDue, in.Generation = order.EmailAttention, false, d.Generation
+	}
+	var stopped activities.StopStepResult
+	if err := d.run(ctx, ledgerPolicy, "Mark the order for a person", a.StopStep, in, &stopped); err == nil {
+		reason = stopped.Reason
+	}
+	d.Reason = reason
+	if d.Reason == "" {
+		d.Reason = order.ReasonPaymentStopped
+	}
+}

@@ -1,0 +1,54 @@
+package workflows
+
+import (
+	"fmt"
+	"strings"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+)
+
+// The search attributes. Their values are seen by everybody who may list workflows, so they hold nothing of a buyer.
+var (
+	AttributeEnvironment = temporal.NewSearchAttributeKeyKeyword("HandoverEnvironment")
+	AttributeState       = temporal.NewSearchAttributeKeyKeyword("HandoverState")
+)
+
+// The values of HandoverState.
+const (
+	StateAutomatic = "automatic"
+	StateAttention = "needs_attention"
+)
+
+// Summary is the workflow's line in the Temporal UI.
+func (in Input) Summary() string { return "Order " + in.Key().String() }
+
+// mark keeps the search attribute true. The straight path has nothing to change, and so costs nothing.
+func (d *delivery) mark(ctx workflow.Context) {
+	needed := d.needsAttention()
+	if !d.in.Attributes || needed == d.marked {
+		return
+	}
+	value := StateAutomatic
+	if needed {
+		value = StateAttention
+	}
+	if err := workflow.UpsertTypedSearchAttributes(ctx, AttributeState.ValueSet(value)); err == nil {
+		d.marked = needed
+	}
+}
+
+func (d *delivery) needsAttention() bool { return d.Reason != "" }
+
+// describe shows the three facts in the Temporal UI.
+func (d *delivery) describe(ctx workflow.Context) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "| fact | state |\n|---|---|\n| payment | %s |\n| access | %s |\n| email | %s (generation %d) |\n", d.Payment, d.Access, d.Email, d.Generation)
+	if d.needsAttention() {
+		fmt.Fprintf(&b, "\n**Needs attention**: %s. %s\n", strings.ReplaceAll(string(d.Reason), "_", " "), d.Reason.Next())
+	}
+	if d.note != "" {
+		fmt.Fprintf(&b, "\n%s\n", d.note)
+	}
+	workflow.SetCurrentDetails(ctx, b.String())
+}

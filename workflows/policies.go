@@ -1,0 +1,56 @@
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+)
+
+// Policy bounds the automatic attempts of one step.
+type Policy struct {
+	Attempts     int
+	FirstWait    time.Duration
+	Factor       float64
+	LongestWait  time.Duration
+	GiveUpAfter  time.Duration // from scheduling to the end of the last attempt
+	StartToClose time.Duration // one attempt
+}
+
+// Config is everything that the shop may set about the workflow. A replay compares the order of commands and neither
+// their timeouts nor their timers' lengths, so these values may change while orders are open.
+type Config struct {
+	Payment Policy
+	Access  Policy
+	Email   Policy
+	// EmailQueue is the task queue on which messages are sent, where the provider's rate limit is kept.
+	EmailQueue string
+	// OpenFor is how long an order is listened to after it was delivered.
+	OpenFor time.Duration
+	// AwaitPaymentFor is how long a payment on its way is waited for.
+	AwaitPaymentFor time.Duration
+}
+
+// ledgerPolicy bounds the steps that only touch our own database: they outlast a long outage of it, and end.
+var ledgerPolicy = Policy{
+	Attempts: 200, FirstWait: time.Second, Factor: 2, LongestWait: 5 * time.Minute, GiveUpAfter: 24 * time.Hour, StartToClose: 15 * time.Second,
+}
+
+// looks are the waits between two looks at a payment that is on its way, the last one repeated. The provider's events
+// are what usually ends the wait; these are for the ones that never come.
+var looks = []time.Duration{time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}
+
+// options are the activity's, with a line that says in the Temporal UI what it does.
+func (p Policy) options(summary string) workflow.ActivityOptions {
+	return workflow.ActivityOptions{
+		StartToCloseTimeout:    p.StartToClose,
+		ScheduleToCloseTimeout: p.GiveUpAfter,
+		Summary:                summary,
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval:    p.FirstWait,
+			BackoffCoefficient: p.Factor,
+			MaximumInterval:    p.LongestWait,
+			MaximumAttempts:    int32(p.Attempts),
+		},
+	}
+}

@@ -1,0 +1,84 @@
+package workflows
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"regexp"
+	"strings"
+
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"handover/internal/order"
+)
+
+// Request is the payload of an operator's signal or update.
+type Request struct {
+	Reason    string `json:"reason"`
+	RequestID string `json:"request_id,omitempty"`
+}
+
+var (
+	requestID   = regexp.MustCompile(`^[A-Za-z0-9_.:/-]{1,128}$`)
+	looksLikeAt = regexp.MustCompile(`[^\s@]+@[^\s@]+\.[^\s@]+`)
+)
+
+// mostReason bounds the text of a reason, in bytes.
+const mostReason = 500
+
+// parseRequest reads a payload, and says why it is refused rather than dropping it.
+func parseRequest(raw converter.RawValue) (Request, order.Refusal) {
+	data := bytes.TrimSpace(raw.Payload().GetData())
+	if len(data) == 0 || string(data) == "null" {
+		return Request{}, order.RefusedNoReason
+	}
+	if looksLikeAt.Match(data) || namesAnAddress(data) {
+		return Request{}, order.RefusedAddress
+	}
+	var r Request
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&r); err != nil || !errors.Is(decoder.Decode(new(json.RawMessage)), io.EOF) {
+		return Request{}, order.RefusedUnreadable
+	}
+	r.Reason = strings.TrimSpace(r.Reason)
+	switch {
+	case r.RequestID != "" && !requestID.MatchString(r.RequestID), len(r.Reason) > mostReason:
+		return Request{}, order.RefusedUnreadable
+	case r.Reason == "":
+		return Request{RequestID: r.RequestID}, order.RefusedNoReason
+	}
+	return r, order.RefusedNone
+}
+
+// namesAnAddress says that somebody tries to say where to send, even with an address that is none.
+func namesAnAddress(data []byte) bool {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(data, &fields) != nil {
+		return false
+	}
+	for _, name := range []string{"to", "address", "email"} {
+		if _, found := fields[name]; found {
+			return true
+		}
+	}
+	return false
+}
+
+// validateResend rejects an Update before it becomes part of the history.
+func (d *delivery) validateResend(_ workflow.Context, raw converter.RawValue) error {
+	_, refusal := parseRequest(raw)
+	switch {
+	case refusal != order.RefusedNone:
+	case d.Payment != order.PaymentConfirmed:
+		refusal = order.RefusedUnpaid
+	case d.Access != order.AccessGranted:
+		refusal = order.RefusedNoAccess
+	default:
+		return nil
+	}
+	return temporal.NewNonRetryableApplicationError("refused: "+refusal.Says(), string(refusal), nil)
+}
