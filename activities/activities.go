@@ -32,15 +32,14 @@ type Environment struct {
 
 // Outcomes counts how steps end.
 type Outcomes interface {
-	StepOutcome(step, class string)
+	StepEnded(step string, class order.Class)
 }
 
 // Config is how the steps behave.
 type Config struct {
 	From           string // the sender of the access email
 	ReplyTo        string
-	ShopName       string // how the shop is called in the email
-	PaymentTimeout time.Duration
+	ShopName       string        // how the shop is called in the email
 	EmailLease     time.Duration // how long one attempt at the email may take, and so its claim
 	EmailWindow    time.Duration // how long after the first attempt another may start
 	EmailAttempts  int
@@ -71,7 +70,7 @@ func New(deps Deps, cfg Config) *Activities { return &Activities{Deps: deps, cfg
 
 // done writes the one log line, and the one count, of a step that ended well.
 func (a *Activities) done(ctx context.Context, step string, key order.Key, what string) {
-	a.Outcomes.StepOutcome(step, "done")
+	a.Outcomes.StepEnded(step, "done")
 	a.Log.InfoContext(ctx, "step done", "step", step, "order", key.String(), "state", what)
 }
 

@@ -75,7 +75,7 @@ func (a *Activities) ConfirmPayment(ctx context.Context, in ConfirmPaymentInput)
 func (a *Activities) paymentFailure(ctx context.Context, key order.Key, err error) (ConfirmPaymentResult, error) {
 	v := judge(err)
 	if v.class == order.ClassRateLimited {
-		a.Outcomes.StepOutcome(stepPayment, string(v.class))
+		a.Outcomes.StepEnded(stepPayment, v.class)
 		return ConfirmPaymentResult{Payment: order.PaymentPending, WaitSeconds: seconds(v.wait)}, nil
 	}
 	if v.class.Final() {

@@ -116,7 +116,7 @@ func reasonFor(step string, class order.Class) order.Reason {
 // failed turns a failure into the error that Temporal sees: a class and nothing else, so that no provider's text, no
 // address and no key enters a history. Final classes are not retried; those of a passing fault follow the policy.
 func (a *Activities) failed(ctx context.Context, step string, key order.Key, class order.Class, cause error) error {
-	a.Outcomes.StepOutcome(step, string(class))
+	a.Outcomes.StepEnded(step, class)
 	a.Log.WarnContext(ctx, "step failed", "step", step, "order", key.String(), "class", string(class), "error", cause)
 	message := step + ": " + string(class)
 	if class.Final() {

@@ -123,7 +123,7 @@ func (a *Activities) sendFailure(ctx context.Context, work ledger.Work, token st
 		return SendAccessEmailResult{}, a.failed(ctx, stepEmail, work.Key, v.class, errors.Join(err, released))
 	}
 	if limited {
-		a.Outcomes.StepOutcome(stepEmail, string(v.class))
+		a.Outcomes.StepEnded(stepEmail, v.class)
 		return SendAccessEmailResult{Email: order.EmailPending, WaitSeconds: seconds(v.wait)}, nil
 	}
 	return SendAccessEmailResult{}, a.failed(ctx, stepEmail, work.Key, v.class, err)

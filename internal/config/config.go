@@ -103,3 +103,12 @@ func (e Email) SendWindow() time.Duration {
 	margin := min(time.Hour, e.IdempotencyWindow/10)
 	return e.IdempotencyWindow - margin
 }
+
+// Reveal returns the secrets themselves.
+func Reveal(secrets []Secret) []string {
+	revealed := make([]string, len(secrets))
+	for i, s := range secrets {
+		revealed[i] = s.Reveal()
+	}
+	return revealed
+}

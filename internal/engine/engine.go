@@ -43,30 +43,35 @@ func Healthy(ctx context.Context, c client.Client) error {
 // EnsureAttributes registers our search attributes where that is allowed, and says whether the namespace has them with
 // the right types. Registering is not offered everywhere: what counts is what is there afterwards.
 func EnsureAttributes(ctx context.Context, c client.Client, namespace string) bool {
-	if namespace == "" {
-		namespace = "default"
-	}
-	wanted := []string{workflows.AttributeEnvironment.GetName(), workflows.AttributeState.GetName()}
-	if hasAttributes(ctx, c, namespace, wanted) {
+	if HasAttributes(ctx, c, namespace) {
 		return true
 	}
 	types := map[string]enumspb.IndexedValueType{}
-	for _, name := range wanted {
+	for _, name := range attributes {
 		types[name] = enumspb.INDEXED_VALUE_TYPE_KEYWORD
 	}
-	_, _ = c.OperatorService().AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{Namespace: namespace, SearchAttributes: types})
-	return hasAttributes(ctx, c, namespace, wanted)
+	_, _ = c.OperatorService().AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{Namespace: named(namespace), SearchAttributes: types})
+	return HasAttributes(ctx, c, namespace)
 }
 
-// hasAttributes asks for the list rather than trusting an answer to adding: an existing name of another type is no error.
-func hasAttributes(ctx context.Context, c client.Client, namespace string, wanted []string) bool {
-	listed, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
+// HasAttributes asks for the list rather than trusting an answer to adding: an existing name of another type is no error.
+func HasAttributes(ctx context.Context, c client.Client, namespace string) bool {
+	listed, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: named(namespace)})
 	if err != nil {
 		return false
 	}
-	return !slices.ContainsFunc(wanted, func(name string) bool {
+	return !slices.ContainsFunc(attributes, func(name string) bool {
 		return listed.GetCustomAttributes()[name] != enumspb.INDEXED_VALUE_TYPE_KEYWORD
 	})
+}
+
+var attributes = []string{workflows.AttributeEnvironment.GetName(), workflows.AttributeState.GetName()}
+
+func named(namespace string) string {
+	if namespace == "" {
+		return client.DefaultNamespace
+	}
+	return namespace
 }
 
 // KeepAttributes tries until the namespace has the attributes or it is clear that it will not, and tells use.

@@ -1,0 +1,71 @@
+// Package license gives a licence key for each unit that was bought.
+package license
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"handover/internal/access"
+	"handover/internal/order"
+)
+
+// Kind is the word for it in the catalogue.
+const Kind order.AccessKind = "license"
+
+// MaxUnits bounds the keys of one product in one order; all of them are written in one transaction.
+const MaxUnits = 10_000
+
+// ErrUnits means that the order asks for no licence, or for more than MaxUnits.
+var ErrUnits = errors.New("number of licences out of range")
+
+// alphabet is Crockford's base32: no I, L, O or U, so that a key survives being read aloud and typed
+// (https://www.crockford.com/base32.html).
+const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+// A key has five groups of five letters of five bits each: 125 bits, which nobody guesses and no two keys share.
+const (
+	groups      = 5
+	groupLength = 5
+)
+
+// License is the kind.
+type License struct{ random io.Reader }
+
+// New returns the kind, drawing keys from random: crypto/rand.Reader outside tests.
+func New(random io.Reader) License { return License{random: random} }
+
+// Kind is the word for it in the catalogue.
+func (License) Kind() order.AccessKind { return Kind }
+
+// Make returns a key like "8KX2M-0ZQ4T-…" for each unit. It fails on a bad number of units (ErrUnits) and when the
+// source of randomness does.
+func (l License) Make(due order.Due) ([]access.Made, error) {
+	if due.Units < 1 || due.Units > MaxUnits {
+		return nil, fmt.Errorf("%w: %d, at most %d", ErrUnits, due.Units, MaxUnits)
+	}
+	made := make([]access.Made, 0, due.Units)
+	for unit := range due.Units {
+		key, err := l.key()
+		if err != nil {
+			return nil, fmt.Errorf("draw a licence key: %w", err)
+		}
+		made = append(made, access.Made{Unit: unit + 1, Secret: key})
+	}
+	return made, nil
+}
+
+func (l License) key() (string, error) {
+	var raw [groups * groupLength]byte
+	if _, err := io.ReadFull(l.random, raw[:]); err != nil {
+		return "", err
+	}
+	key := make([]byte, 0, len(raw)+groups-1)
+	for i, b := range raw {
+		if i > 0 && i%groupLength == 0 {
+			key = append(key, '-')
+		}
+		key = append(key, alphabet[b%32]) // 32 divides 256, so every letter is equally likely
+	}
+	return string(key), nil
+}

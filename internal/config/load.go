@@ -1,0 +1,217 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+
+	"handover/internal/order"
+)
+
+// Known are the adapters that this binary has, by the words the configuration uses for them.
+type Known struct {
+	Payment []string // for example "stripe"
+	Email   []string // for example "resend"
+	Access  []string // for example "download"
+}
+
+// Load reads the shop's configuration from the file at path, with every default filled in. ${NAME} inside a text takes
+// the value of an environment variable. The error joins everything that is wrong, a line each, with file and line, and
+// never shows a secret.
+func Load(path string, getenv func(string) (string, bool), known Known) (Config, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return Config{}, fmt.Errorf("read the configuration: %w; create the file, or name another one in HANDOVER_CONFIG", err)
+	}
+	text := strings.TrimPrefix(string(raw), "\ufeff")
+	values := map[string]any{}
+	if _, err := toml.Decode(text, &values); err != nil {
+		return Config{}, syntaxError(path, text, err)
+	}
+	p := newProblems(path, text)
+	r := &reader{p: p, known: known}
+	c := r.config(&table{values: values, p: p, getenv: getenv})
+	if err := p.err(); err != nil {
+		return Config{}, err
+	}
+	return c, nil
+}
+
+// reader turns the tables of the file into a Config and checks each value where it reads it, so that every message has
+// its line.
+type reader struct {
+	p     *problems
+	known Known
+}
+
+func (r *reader) config(t *table) Config {
+	c := defaults()
+	t.text("public_url", &c.PublicURL)
+	c.PublicURL = r.publicURL(t.at("public_url"), c.PublicURL)
+	c.LinkSecrets = r.linkSecrets(t.at("link_secrets"), t.texts("link_secrets"))
+	c.Environments = r.environments(t.table("environments"))
+	r.email(t.table("email"), &c.Email)
+	r.alerts(t.table("alerts"), &c.Alerts)
+	c.Products = r.products(t)
+	r.files(t.table("files"), &c)
+	r.orders(t.table("orders"), &c.Orders)
+	r.steps(t.table("steps"), &c)
+	t.done()
+	return c
+}
+
+// defaults is what a shop gets that writes none of it.
+func defaults() Config {
+	step := Step{
+		Attempts:    8,
+		FirstWait:   10 * time.Second,
+		Factor:      3,
+		LongestWait: 6 * time.Hour,
+		GiveUpAfter: 24 * time.Hour,
+		CallTimeout: 15 * time.Second,
+	}
+	email := step
+	email.GiveUpAfter = 12 * time.Hour
+	return Config{
+		Email: Email{RatePerSecond: 2, IdempotencyWindow: 24 * time.Hour},
+		Orders: Orders{
+			OpenFor:         30 * 24 * time.Hour,
+			AwaitPaymentFor: 14 * 24 * time.Hour,
+			PageDownloadFor: 24 * time.Hour,
+		},
+		Steps: Steps{Payment: step, Access: step, Email: email, Revoke: step},
+	}
+}
+
+func (r *reader) environments(t *table) map[string]Environment {
+	environments := map[string]Environment{}
+	if len(t.values) == 0 {
+		r.p.add(t.path, "is missing; add [environments.live] with the provider, mode, api_key and webhook_secrets of a payment account")
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.values)) {
+		if _, ok := t.values[name].(map[string]any); !ok {
+			r.p.add(t.at(name), "must be a table; a payment account's settings stand below [environments.NAME], for example [environments.live]")
+			continue
+		}
+		environments[name] = r.environment(name, t.table(name))
+	}
+	return environments
+}
+
+func (r *reader) environment(name string, t *table) Environment {
+	e := Environment{Name: name}
+	var mode, key string
+	t.text("provider", &e.Provider)
+	t.text("mode", &mode)
+	t.text("api_key", &key)
+	secrets := t.texts("webhook_secrets")
+	t.text("account", &e.Account)
+	t.text("api_url", &e.APIURL)
+	t.done()
+
+	if !order.ValidEnvironment(name) {
+		r.p.add(t.path, "has a name that cannot stand in an address; use 1 to 32 lower-case letters, digits and dashes")
+	}
+	r.oneOf(t.at("provider"), e.Provider, r.known.Payment)
+	r.oneOf(t.at("mode"), mode, []string{string(order.Live), string(order.Test)})
+	e.Mode = order.Mode(mode)
+	e.APIKey = r.paymentKey(t.at("api_key"), key, e)
+	e.WebhookSecrets = r.paymentSecrets(t.at("webhook_secrets"), secrets, e.Provider)
+	e.Account = r.account(t.at("account"), e)
+	e.APIURL = r.baseURL(t.at("api_url"), e.APIURL)
+	return e
+}
+
+func (r *reader) email(t *table, e *Email) {
+	if len(t.values) == 0 {
+		r.p.add(t.path, "is missing; add [email] with provider, api_key and from")
+		return
+	}
+	var key string
+	t.text("provider", &e.Provider)
+	t.text("api_key", &key)
+	t.text("from", &e.From)
+	t.text("reply_to", &e.ReplyTo)
+	secrets := t.texts("webhook_secrets")
+	t.number("rate_per_second", &e.RatePerSecond)
+	t.duration("idempotency_window", &e.IdempotencyWindow)
+	t.text("api_url", &e.APIURL)
+	t.done()
+
+	r.oneOf(t.at("provider"), e.Provider, r.known.Email)
+	e.APIKey = r.emailKey(t.at("api_key"), key)
+	e.From = r.sender(t.at("from"), e.From, true)
+	e.ReplyTo = r.sender(t.at("reply_to"), e.ReplyTo, false)
+	e.WebhookSecrets = r.emailSecrets(t.at("webhook_secrets"), secrets)
+	if !(e.RatePerSecond > 0 && e.RatePerSecond <= 1000) {
+		r.p.add(t.at("rate_per_second"), "must be above 0 and at most 1000; the provider's own limit is the one to write")
+	}
+	if e.IdempotencyWindow <= 0 {
+		r.p.add(t.at("idempotency_window"), "must be longer than nothing; write how long the provider keeps an idempotency key")
+	}
+	e.APIURL = r.baseURL(t.at("api_url"), e.APIURL)
+}
+
+func (r *reader) alerts(t *table, a *Alerts) {
+	a.Email = t.texts("email")
+	t.text("url", &a.URL)
+	t.done()
+	for i, address := range a.Email {
+		clean, ok := order.CleanAddress(address)
+		if !ok {
+			r.p.add(element(t.at("email"), i), "is not an email address; write it without a name, like owner@example.com")
+		}
+		a.Email[i] = clean
+	}
+	a.URL = r.webURL(t.at("url"), a.URL)
+}
+
+func (r *reader) orders(t *table, o *Orders) {
+	t.duration("open_for", &o.OpenFor)
+	t.duration("await_payment_for", &o.AwaitPaymentFor)
+	t.duration("page_download_for", &o.PageDownloadFor)
+	t.done()
+	if o.OpenFor <= 0 {
+		r.p.add(t.at("open_for"), "must be longer than nothing; the default is 720h")
+	}
+	if o.AwaitPaymentFor <= 0 {
+		r.p.add(t.at("await_payment_for"), "must be longer than nothing; the default is 336h")
+	}
+	if o.PageDownloadFor < 0 {
+		r.p.add(t.at("page_download_for"), "must not be negative; 0s keeps downloads to the emailed link")
+	}
+}
+
+var quotedText = regexp.MustCompile(`(["'])([^"']{3,})["']`)
+
+// syntaxError tells where a file stops being TOML. The parser's message may quote the file, and the place of a typing
+// mistake is often a secret's: only the names of keys are let through.
+func syntaxError(path, text string, err error) error {
+	var parse toml.ParseError
+	if !errors.As(err, &parse) {
+		return fmt.Errorf("%s: is not valid TOML; save it as UTF-8 text", path)
+	}
+	var keys string
+	if lines := strings.Split(text, "\n"); parse.Position.Line >= 1 && parse.Position.Line <= len(lines) {
+		line := lines[parse.Position.Line-1]
+		before, _, isPair := strings.Cut(line, "=")
+		if isPair || strings.HasPrefix(strings.TrimSpace(line), "[") {
+			keys = before
+		}
+	}
+	message := quotedText.ReplaceAllStringFunc(strings.TrimRight(parse.Message, "."), func(quoted string) string {
+		if strings.Contains(keys, quoted[1:len(quoted)-1]) {
+			return quoted
+		}
+		return "(hidden)"
+	})
+	return fmt.Errorf("%s:%d: is not valid TOML: %s; texts stand in double quotes, every setting on a line of its own",
+		path, parse.Position.Line, message)
+}

@@ -1,0 +1,144 @@
+package config
+
+import (
+	"io/fs"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"handover/internal/order"
+)
+
+const (
+	kindDownload = order.AccessKind("download")
+	kindLicense  = order.AccessKind("license")
+)
+
+var productID = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
+
+func (r *reader) products(root *table) []order.Product {
+	var products []order.Product
+	ids, refs := map[string]int{}, map[string]int{}
+	for _, t := range root.tables("products") {
+		p := r.product(t)
+		if line, taken := ids[p.ID]; taken && p.ID != "" {
+			r.p.add(t.at("id"), "%s is taken by the product in line %d; ids are unique", r.p.shown(t.at("id"), p.ID), line)
+		} else {
+			ids[p.ID] = r.p.lineOf(t.path)
+		}
+		for i, ref := range p.SoldAs {
+			at := element(t.at("sold_as"), i)
+			if line, taken := refs[ref]; taken && ref != "" {
+				r.p.add(at, "%s is already sold as the product in line %d; each of the provider's ids means one product", r.p.shown(at, ref), line)
+				continue
+			}
+			refs[ref] = r.p.lineOf(t.path)
+		}
+		products = append(products, p)
+	}
+	return products
+}
+
+func (r *reader) product(t *table) order.Product {
+	p := order.Product{Refund: "full", Dispute: "hold"}
+	t.text("id", &p.ID)
+	t.text("name", &p.Name)
+	p.SoldAs = t.texts("sold_as")
+	access := t.tables("access")
+	t.text("refund", &p.Refund)
+	t.text("dispute", &p.Dispute)
+	t.done()
+
+	switch {
+	case p.ID == "":
+		r.p.empty(t.at("id"), "write a short id like field-guide; it must never change")
+	case !productID.MatchString(p.ID):
+		r.p.add(t.at("id"), "must be 1 to 64 lower-case letters, digits and dashes")
+	}
+	if p.Name = strings.TrimSpace(p.Name); p.Name == "" {
+		r.p.empty(t.at("name"), "write the name that buyers read")
+	} else if strings.ContainsFunc(p.Name, unicode.IsControl) {
+		r.p.add(t.at("name"), "has a line end or another control character; write it on one line")
+	}
+	if len(p.SoldAs) == 0 {
+		r.p.empty(t.at("sold_as"), "list the provider's price or product ids that this product is sold as")
+	}
+	for i, ref := range p.SoldAs {
+		if p.SoldAs[i] = strings.TrimSpace(ref); p.SoldAs[i] == "" {
+			r.p.empty(element(t.at("sold_as"), i), "write a price or product id, or remove the entry")
+		}
+	}
+	if len(access) == 0 {
+		r.p.empty(t.at("access"), `list what the buyer gets, like { kind = "download", file = "field-guide.pdf" }`)
+	}
+	for _, one := range access {
+		p.Access = append(p.Access, r.access(one, p.Access))
+	}
+	r.oneOf(t.at("refund"), p.Refund, []string{"full", "item", "keep"})
+	r.oneOf(t.at("dispute"), p.Dispute, []string{"hold", "keep"})
+	return p
+}
+
+// access reads one entry and refuses one that the product has already.
+func (r *reader) access(t *table, before []order.AccessSpec) order.AccessSpec {
+	var kind string
+	var spec order.AccessSpec
+	t.text("kind", &kind)
+	t.text("file", &spec.File)
+	t.done()
+	spec.Kind = order.AccessKind(kind)
+
+	r.oneOf(t.at("kind"), kind, r.known.Access)
+	switch file := t.at("file"); {
+	case spec.Kind == kindDownload && spec.File == "":
+		r.p.empty(file, "write the name of the file in the bucket")
+	case spec.Kind == kindDownload && !validFile(spec.File):
+		r.p.add(file, `must be a file's name within the bucket, like guides/field-guide.pdf: no leading /, no "..", no backslash`)
+	case spec.Kind == kindLicense && spec.File != "":
+		r.p.add(file, "is not for a license; remove it")
+	}
+	if kind != "" && slices.Contains(before, spec) {
+		r.p.add(t.path, "is given twice by this product; remove one (units come from the quantity that was bought)")
+	}
+	return spec
+}
+
+func validFile(name string) bool {
+	return fs.ValidPath(name) && name != "." && !strings.Contains(name, `\`) && !strings.ContainsFunc(name, unicode.IsControl)
+}
+
+// files reads the bucket. The worker and the starter both open it, so what only one process has is refused.
+func (r *reader) files(t *table, c *Config) {
+	t.text("bucket", &c.FilesBucket)
+	t.done()
+	const advice = "write where the files are, like file:///var/lib/handover/files, s3://BUCKET, gs://BUCKET or azblob://CONTAINER"
+	c.FilesBucket = strings.TrimSpace(c.FilesBucket)
+	if c.FilesBucket == "" {
+		if hasDownload(c.Products) {
+			r.p.empty(t.at("bucket"), "a product has a download; "+advice)
+		}
+		return
+	}
+	u, err := url.Parse(c.FilesBucket)
+	switch {
+	case err != nil || !slices.Contains([]string{"file", "s3", "gs", "azblob"}, u.Scheme):
+		r.p.add(t.at("bucket"), "is not a bucket that can be opened; %s", advice)
+	case u.Scheme == "file" && (u.Host != "" || strings.Trim(u.Path, "/") == ""):
+		r.p.add(t.at("bucket"), "must name a folder by its whole path, with three slashes: file:///var/lib/handover/files")
+	case u.Scheme != "file" && u.Host == "":
+		r.p.add(t.at("bucket"), "does not name a bucket; %s", advice)
+	}
+}
+
+func hasDownload(products []order.Product) bool {
+	for _, p := range products {
+		for _, a := range p.Access {
+			if a.Kind == kindDownload {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"handover/internal/dev"
+)
+
+// failure is an error that some log files explain.
+type failure struct {
+	err  error
+	logs []string
+}
+
+func (f failure) Error() string { return f.err.Error() }
+func (f failure) Unwrap() error { return f.err }
+
+func logged(err error, logs ...string) error { return failure{err, logs} }
+
+// explain prints the ends of the logs that belong to the error.
+func explain(out io.Writer, err error) {
+	var f failure
+	if !errors.As(err, &f) {
+		return
+	}
+	for _, log := range f.logs {
+		if tail := dev.Tail(log, 15); tail != "" {
+			fmt.Fprintf(out, "%s ends with:\n%s", log, tail)
+		}
+	}
+}

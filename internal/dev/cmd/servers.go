@@ -1,0 +1,193 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"handover/internal/dev"
+)
+
+// Where the servers like to listen; others are taken when these are not free.
+const (
+	postgresPort   = 5433 // 5432 is for an installed one
+	temporalPort   = 7233
+	temporalUIPort = 8233
+)
+
+// serverOptions are the differences between the commands.
+type serverOptions struct {
+	fast     bool // data may be lost when the machine goes down
+	headless bool // no Temporal UI
+	override bool // DATABASE_URL and TEMPORAL_ADDRESS, where set, name servers to use instead
+}
+
+// A server is a started thing that can be stopped.
+type server interface{ Stop() }
+
+// stack is what one command has started, in the order of starting.
+type stack struct {
+	root  string
+	say   io.Writer // progress, on standard error
+	state *dev.State
+
+	postgres *dev.Postgres // nil when DATABASE_URL names another one
+	temporal *dev.Temporal // nil when TEMPORAL_ADDRESS names another one
+	binary   string        // the temporal program; empty like temporal
+
+	mu       sync.Mutex
+	started  []server
+	unasked  chan error // receives the processes that ended by themselves
+	stopping chan struct{}
+}
+
+func newStack(root, name string) (*stack, error) {
+	state, err := dev.OpenState(filepath.Join(root, ".handover"), name)
+	if err != nil {
+		return nil, err
+	}
+	return &stack{root: root, say: os.Stderr, state: state, unasked: make(chan error, 16), stopping: make(chan struct{})}, nil
+}
+
+// close stops everything in the reverse order and gives the state directory free.
+func (s *stack) close() {
+	close(s.stopping)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := len(s.started) - 1; i >= 0; i-- {
+		s.started[i].Stop()
+	}
+	s.state.Close()
+}
+
+// add remembers a server for close, and reports when its process ends before that.
+func (s *stack) add(name string, srv server, process *dev.Process) {
+	s.mu.Lock()
+	s.started = append(s.started, srv)
+	s.mu.Unlock()
+	go func() {
+		select {
+		case <-s.stopping:
+		case <-process.Done():
+			s.unasked <- logged(fmt.Errorf("%s ended by itself", name), process.LogFile())
+		}
+	}()
+}
+
+// startServers starts Postgres and Temporal side by side, except those that the environment names.
+func (s *stack) startServers(ctx context.Context, o serverOptions) error {
+	var tasks []func(context.Context) error
+	if !o.override || os.Getenv("DATABASE_URL") == "" {
+		tasks = append(tasks, func(ctx context.Context) error { return s.startPostgres(ctx, o) })
+	}
+	if !o.override || os.Getenv("TEMPORAL_ADDRESS") == "" {
+		tasks = append(tasks, func(ctx context.Context) error { return s.startTemporal(ctx, o) })
+	}
+	return together(ctx, tasks...)
+}
+
+func (s *stack) startPostgres(ctx context.Context, o serverOptions) error {
+	began := time.Now()
+	port, err := s.state.Port("postgres", postgresPort)
+	if err != nil {
+		return err
+	}
+	s.postgres, err = dev.StartPostgres(ctx, dev.PostgresConfig{
+		Dir: s.state.Path("postgres"), Port: port, Fast: o.fast, Log: s.state.Log("postgres"), Out: s.say,
+	})
+	if err != nil {
+		return err
+	}
+	s.add("Postgres", s.postgres, s.postgres.Process())
+	s.ready("Postgres", dev.Loopback(port), began)
+	return nil
+}
+
+func (s *stack) startTemporal(ctx context.Context, o serverOptions) error {
+	var err error
+	s.binary, err = dev.EnsureTemporal(ctx, dev.TemporalOptions{Root: s.root, Cache: dev.CacheDir(s.root), Out: s.say})
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	port, err := s.state.Port("temporal", temporalPort)
+	if err != nil {
+		return err
+	}
+	ui, err := s.state.Port("temporal-ui", temporalUIPort)
+	if err != nil {
+		return err
+	}
+	s.temporal, err = dev.StartTemporal(ctx, dev.TemporalConfig{
+		Binary: s.binary, Dir: s.state.Path("temporal"), Port: port, UIPort: ui, Headless: o.headless, Log: s.state.Log("temporal"),
+	})
+	if err != nil {
+		return err
+	}
+	s.add("Temporal", s.temporal, s.temporal.Process())
+	s.ready("Temporal", dev.Loopback(port), began)
+	return nil
+}
+
+// database is the connection string of the stack's own database, which is made when missing, or of the one that
+// DATABASE_URL names.
+func (s *stack) database(ctx context.Context) (string, error) {
+	if s.postgres == nil {
+		return os.Getenv("DATABASE_URL"), nil
+	}
+	if err := s.postgres.CreateDatabase(ctx, "handover"); err != nil {
+		return "", err
+	}
+	return s.postgres.URL("handover"), nil
+}
+
+// clients is an environment in which Temporal clients reach the stack's server, and nothing of the user's own profiles
+// gets between. With TEMPORAL_ADDRESS, the user's settings stay as they are.
+func (s *stack) clients() ([]string, error) {
+	if s.temporal == nil {
+		return os.Environ(), nil
+	}
+	none := s.state.Path("temporal.toml")
+	if err := os.WriteFile(none, nil, 0o600); err != nil {
+		return nil, err
+	}
+	return append(dev.WithoutTemporal(os.Environ()), "TEMPORAL_ADDRESS="+s.temporal.Address(), "TEMPORAL_CONFIG_FILE="+none), nil
+}
+
+func (s *stack) ready(what, where string, began time.Time) {
+	fmt.Fprintf(s.say, "  %-10s %-24s ready in %s\n", what, where, round(time.Since(began)))
+}
+
+// together runs the tasks at the same time, ends the others when one fails, and returns that failure.
+func together(ctx context.Context, tasks ...func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var all sync.WaitGroup
+	failures := make([]error, len(tasks))
+	for i, task := range tasks {
+		all.Go(func() {
+			if failures[i] = task(ctx); failures[i] != nil {
+				cancel(failures[i])
+			}
+		})
+	}
+	all.Wait()
+	if errors.Join(failures...) == nil {
+		return nil
+	}
+	return cmp.Or(context.Cause(ctx), errors.Join(failures...))
+}
+
+// round keeps two digits or so: "87ms", "1.2s".
+func round(d time.Duration) time.Duration {
+	if d < time.Second {
+		return d.Round(time.Millisecond)
+	}
+	return d.Round(100 * time.Millisecond)
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"handover/internal/dev"
+	"handover/internal/dev/testenv"
+)
+
+// test runs every check, then the tests, on servers that it starts once. With arguments it runs `go test` with them and
+// leaves the checks out; ./... is meant when they name no package.
+func test(ctx context.Context, root string, arguments []string) (err error) {
+	s, err := newStack(root, "test")
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if err := s.state.Wipe(); err != nil {
+		return err
+	}
+	if len(arguments) == 0 {
+		if err := s.checks(ctx); err != nil {
+			return err
+		}
+	}
+	chromium, err := dev.EnsureChromium(ctx, s.say)
+	if err != nil {
+		return err
+	}
+	if err := s.startServers(ctx, serverOptions{fast: true, headless: true}); err != nil {
+		return err
+	}
+	command := exec.CommandContext(ctx, "go", slices.Concat(s.testFlags(ctx), withPackage(arguments))...)
+	command.Env = slices.Concat(dev.WithoutTemporal(os.Environ()), s.testVariables(), []string{testenv.ChromiumVariable + "=" + chromium})
+	if err := s.shown(command); err != nil {
+		return fmt.Errorf("the tests failed (%w)", err)
+	}
+	return nil
+}
+
+// checks are what needs no server.
+func (s *stack) checks(ctx context.Context) error {
+	if err := s.gofmt(ctx); err != nil {
+		return err
+	}
+	if err := s.shown(exec.CommandContext(ctx, "go", "vet", "./...")); err != nil {
+		return fmt.Errorf("go vet: %w", err)
+	}
+	checker := filepath.Join(dev.CacheDir(s.root), "workflowcheck-0.6.0")
+	err := dev.BuildOnce(ctx, dev.Build{
+		Target: checker, Dir: filepath.Join(s.root, "internal", "tools", "checks"), Out: s.say,
+		Package: "go.temporal.io/sdk/contrib/tools/workflowcheck", Notice: "building workflowcheck once …",
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.shown(exec.CommandContext(ctx, checker, "./workflows/...")); err != nil {
+		return fmt.Errorf("workflowcheck: a workflow does what must not be repeated (%w)", err)
+	}
+	return nil
+}
+
+func (s *stack) gofmt(ctx context.Context) error {
+	command := exec.CommandContext(ctx, "gofmt", "-l", ".")
+	command.Dir = s.root
+	text, err := command.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("gofmt: %w\n%s", err, text)
+	}
+	if len(text) > 0 {
+		return fmt.Errorf("not formatted, run gofmt -w on:\n%s", text)
+	}
+	return nil
+}
+
+// shown runs the command in the repository, with its output on ours.
+func (s *stack) shown(command *exec.Cmd) error {
+	began := time.Now()
+	fmt.Fprintf(s.say, "$ %s %s\n", filepath.Base(command.Path), strings.Join(command.Args[1:], " "))
+	command.Dir, command.Stdout, command.Stderr = s.root, os.Stdout, os.Stderr
+	// Asked to end, it first ends what it started itself.
+	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
+	command.WaitDelay = 10 * time.Second
+	err := command.Run()
+	fmt.Fprintf(s.say, "  %s\n", round(time.Since(began)))
+	return err
+}
+
+// testFlags add the race detector where a C compiler makes it possible.
+func (s *stack) testFlags(ctx context.Context) []string {
+	flags := []string{"test", "-count=1", "-timeout=15m"}
+	text, err := exec.CommandContext(ctx, "go", "env", "CGO_ENABLED", "CC").Output()
+	settings := strings.Fields(string(text))
+	if err == nil && len(settings) > 1 && settings[0] == "1" {
+		if _, err := exec.LookPath(settings[1]); err == nil {
+			return append(flags, "-race")
+		}
+	}
+	fmt.Fprintln(s.say, "no C compiler here: the tests run without the race detector")
+	return flags
+}
+
+func withPackage(arguments []string) []string {
+	named := slices.ContainsFunc(arguments, func(a string) bool {
+		return a == "." || strings.HasPrefix(a, "./") || strings.HasPrefix(a, "handover/")
+	})
+	if named {
+		return arguments
+	}
+	return append([]string{"./..."}, arguments...)
+}
+
+// bench starts servers of its own, as durable as a shop's, and builds the programs for the benchmark, which runs them.
+func bench(ctx context.Context, root string, arguments []string) error {
+	if _, err := os.Stat(filepath.Join(root, "internal", "bench")); errors.Is(err, fs.ErrNotExist) {
+		return errors.New("there is no benchmark in internal/bench")
+	}
+	s, err := newStack(root, "bench")
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if err := s.state.Wipe(); err != nil {
+		return err
+	}
+	err = together(ctx, func(ctx context.Context) error { return s.startServers(ctx, serverOptions{headless: true}) }, s.build)
+	if err != nil {
+		return err
+	}
+	a, err := s.startApps(ctx)
+	if err != nil {
+		explain(s.say, err)
+		return err
+	}
+	command := exec.CommandContext(ctx, "go", append([]string{"run", "./internal/bench"}, arguments...)...)
+	command.Env = slices.Concat(a.environment, s.testVariables(), []string{
+		"HANDOVER_BENCH_STARTER=" + a.starter, "HANDOVER_BENCH_STARTER_ADMIN=" + a.starterAdmin,
+		"HANDOVER_BENCH_WORKER_ADMIN=" + a.workerAdmin, "HANDOVER_BENCH_SANDBOX=" + a.sandbox,
+		"HANDOVER_BENCH_BIN=" + s.state.Path("bin"), "HANDOVER_BENCH_STATE=" + s.state.Dir,
+	})
+	return s.shown(command)
+}

@@ -1,0 +1,198 @@
+package email
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"html"
+	htmltemplate "html/template"
+	"slices"
+	"strings"
+	texttemplate "text/template"
+	"unicode"
+)
+
+//go:embed templates
+var templates embed.FS
+
+var (
+	accessText = texttemplate.Must(texttemplate.ParseFS(templates, "templates/access.txt"))
+	accessHTML = htmltemplate.Must(htmltemplate.ParseFS(templates, "templates/access.html"))
+)
+
+// LinkPlaceholder stands in a stored message for the buyer's link, so that the ledger does not hold it. WithLink puts the
+// link in its place, the same on every attempt.
+const LinkPlaceholder = "https://handover.invalid/LINK"
+
+// Lengths in characters at which what others typed is cut.
+const (
+	maxSubjectNames = 120
+	maxName         = 80
+)
+
+// Access is what the access email tells.
+type Access struct {
+	ShopName  string // as in the sender; empty is "our shop"
+	BuyerName string // as the buyer typed it; may be empty
+	OrderRef  string // what the buyer quotes to the shop
+	Link      string // LinkPlaceholder, in messages that are stored
+	Items     []AccessItem
+	Licenses  []LicenseLine
+}
+
+// AccessItem is one product that the buyer got.
+type AccessItem struct {
+	Name     string
+	Units    int64 // shown from 2 on
+	Download bool  // there is something to download behind the link
+}
+
+// LicenseLine is one licence key.
+type LicenseLine struct {
+	Product string // the product's name
+	Key     string
+}
+
+// RenderAccess writes the access email. Names are text everywhere: in the HTML part they are escaped, in the subject and
+// the text part they stand as they are.
+func RenderAccess(a Access) (subject, text, html string, err error) {
+	if len(a.Items) == 0 || a.Link == "" {
+		return "", "", "", errors.New("render the access email: there is nothing to open: items and a link are needed")
+	}
+	page := newAccessPage(a)
+	var textPart, htmlPart bytes.Buffer
+	if err := accessText.Execute(&textPart, page); err != nil {
+		return "", "", "", fmt.Errorf("render the access email's text: %w", err)
+	}
+	if err := accessHTML.Execute(&htmlPart, page); err != nil {
+		return "", "", "", fmt.Errorf("render the access email's HTML: %w", err)
+	}
+	return page.Subject, textPart.String(), htmlPart.String(), nil
+}
+
+// WithLink returns the message with the buyer's link in the place of LinkPlaceholder.
+func (m Message) WithLink(link string) Message {
+	m.Text = strings.ReplaceAll(m.Text, LinkPlaceholder, link)
+	// A link of URL-safe characters is the same escaped; another one must not break out of the attribute.
+	m.HTML = strings.ReplaceAll(m.HTML, LinkPlaceholder, html.EscapeString(link))
+	return m
+}
+
+// accessPage is what the two templates see.
+type accessPage struct {
+	Subject, Greeting, Shop, Ready, Button, LicensesTitle, OrderRef, Link string
+
+	Items    []labelled
+	Licenses []LicenseLine
+}
+
+type labelled struct{ Label string }
+
+func newAccessPage(a Access) accessPage {
+	p := accessPage{
+		Greeting: "Hello,",
+		Shop:     nameOr(a.ShopName, "our shop"),
+		OrderRef: oneLine(a.OrderRef),
+		Link:     a.Link,
+	}
+	if name := cut(oneLine(a.BuyerName), maxName); !noName(name) {
+		p.Greeting = "Hello " + name + ","
+	}
+	var names []string
+	downloads := 0
+	for _, item := range a.Items {
+		name := nameOr(item.Name, "your purchase")
+		names = append(names, name)
+		if item.Download {
+			downloads++
+		}
+		if item.Units > 1 {
+			name = fmt.Sprintf("%s (%d ×)", name, item.Units)
+		}
+		p.Items = append(p.Items, labelled{name})
+	}
+	for _, l := range a.Licenses {
+		p.Licenses = append(p.Licenses, LicenseLine{Product: nameOr(l.Product, "your purchase"), Key: oneLine(l.Key)})
+	}
+	p.LicensesTitle = plural(len(a.Licenses), "Your licence key", "Your licence keys")
+	switch {
+	case downloads > 0:
+		p.Subject = plural(downloads, "Your download: ", "Your downloads: ")
+		p.Ready = plural(downloads, "Your download is ready:", "Your downloads are ready:")
+		p.Button = "Open your " + plural(downloads, "download", "downloads")
+	case len(a.Licenses) > 0:
+		p.Subject = p.LicensesTitle + ": "
+		p.Ready = plural(len(a.Licenses), "Your licence key is ready:", "Your licence keys are ready:")
+		p.Button = "Open your order"
+	default:
+		p.Subject = "Your order: "
+		p.Ready = "It is ready:"
+		p.Button = "Open your order"
+	}
+	p.Subject += list(names)
+	return p
+}
+
+// list joins names as people write them, and leaves out the last ones when a subject would be too long.
+func list(names []string) string {
+	for shown := len(names); shown > 0; shown-- {
+		said := slices.Clone(names[:shown])
+		if rest := len(names) - shown; rest > 0 {
+			said = append(said, fmt.Sprintf("%d more", rest))
+		}
+		joined := said[0]
+		if last := len(said) - 1; last > 0 {
+			joined = strings.Join(said[:last], ", ") + " and " + said[last]
+		}
+		if len([]rune(joined)) <= maxSubjectNames {
+			return joined
+		}
+	}
+	return cut(names[0], maxSubjectNames)
+}
+
+// noName knows the words that shop software writes when there is no name.
+func noName(name string) bool {
+	switch strings.ToLower(name) {
+	case "", "<nil>", "null", "(null)", "undefined":
+		return true
+	}
+	return false
+}
+
+func nameOr(name, fallback string) string {
+	if name = oneLine(name); name == "" {
+		return fallback
+	}
+	return name
+}
+
+// oneLine makes text fit for a header: no line ends or control characters, none that turn the direction of writing, no
+// broken UTF-8, single spaces.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+	return strings.Join(strings.Fields(s), " ")
+}
+
+func cut(s string, limit int) string {
+	if runes := []rune(s); len(runes) > limit {
+		return strings.TrimSpace(string(runes[:limit-1])) + "…"
+	}
+	return s
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}

@@ -1,0 +1,64 @@
+package resend
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"handover/internal/email"
+	"handover/internal/signature"
+	"handover/internal/wire"
+)
+
+// maxSignatures bounds how many signatures of one message are looked at. A sender has one for each of its secrets.
+const maxSignatures = 32
+
+// Verify checks a message of the Standard Webhooks scheme: base64 HMAC-SHA256 over the message's id, its timestamp and
+// the raw body, joined by dots (https://resend.com/docs/dashboard/webhooks/verify-webhooks-requests). Resend sends the
+// svix- headers; the standard's own webhook- headers are read too. Only v1 signatures count. A timestamp more than 300 s
+// off is stale, in the future too.
+func (p *Provider) Verify(header http.Header, body []byte, now time.Time) (id string, err error) {
+	complete, fresh := false, false
+	for _, prefix := range []string{"Svix-", "Webhook-"} {
+		id, timestamp := header.Get(prefix+"Id"), header.Get(prefix+"Timestamp")
+		signatures := parseSignatures(header.Values(prefix + "Signature"))
+		if !wire.ValidName(id) || timestamp == "" || len(signatures) == 0 {
+			continue
+		}
+		complete = true
+		if !signature.Fresh(timestamp, now) {
+			continue
+		}
+		fresh = true
+		for _, key := range p.keys {
+			// Compared as text: base64 has several spellings of the same bytes, and only one of them was sent.
+			want := base64.StdEncoding.EncodeToString(signature.SHA256(key, body, id, timestamp))
+			if signature.Match([]byte(want), signatures) {
+				return id, nil
+			}
+		}
+	}
+	switch {
+	case !complete:
+		return "", fmt.Errorf("%w: id, timestamp or signature header missing", email.ErrSignature)
+	case !fresh:
+		return "", fmt.Errorf("%w: the timestamp is too far off", email.ErrSignature)
+	}
+	return "", fmt.Errorf("%w: no secret made the signature", email.ErrSignature)
+}
+
+// parseSignatures returns the v1 entries of the lists, which are separated by spaces.
+func parseSignatures(lines []string) [][]byte {
+	var list [][]byte
+	for _, line := range lines {
+		for entry := range strings.FieldsSeq(line) {
+			value, found := strings.CutPrefix(entry, "v1,")
+			if found && value != "" && len(list) < maxSignatures {
+				list = append(list, []byte(value))
+			}
+		}
+	}
+	return list
+}

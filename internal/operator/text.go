@@ -1,0 +1,218 @@
+// Package operator shows orders to the person who runs the shop, as text for a terminal and as JSON.
+package operator
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"handover/internal/ledger"
+	"handover/internal/order"
+	"handover/internal/web"
+)
+
+// Listed is one order in the JSON of a list.
+type Listed struct {
+	web.StatusJSON
+	AgeSeconds int64        `json:"age_seconds"`
+	Reason     order.Reason `json:"reason"`
+	Next       string       `json:"next"`
+}
+
+// List is the JSON of a list.
+func List(views []ledger.View, now time.Time) []Listed {
+	listed := make([]Listed, 0, len(views))
+	for _, v := range views {
+		listed = append(listed, Listed{StatusJSON: web.Status(v), AgeSeconds: int64(now.Sub(since(v)).Seconds()), Reason: v.Reason, Next: next(v)})
+	}
+	return listed
+}
+
+// since is when an order's present wait began.
+func since(v ledger.View) time.Time {
+	if v.AttentionAt != nil {
+		return *v.AttentionAt
+	}
+	return v.CreatedAt
+}
+
+func next(v ledger.View) string { return strings.ReplaceAll(v.Reason.Next(), "ORDER", v.Key.String()) }
+
+// PrintList writes one line an order, and below it what to do where a person is needed.
+func PrintList(w io.Writer, views []ledger.View, now time.Time) {
+	if len(views) == 0 {
+		fmt.Fprintln(w, "No orders.")
+		return
+	}
+	t := tabwriter.NewWriter(w, 2, 4, 2, ' ', 0)
+	fmt.Fprintln(t, "ORDER\tAGE\tAMOUNT\tPAYMENT\tACCESS\tEMAIL")
+	for _, v := range views {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", v.Key, Age(now.Sub(since(v))), v.Total, v.Facts.Payment, v.Facts.Access, emailWord(v.Facts))
+	}
+	t.Flush()
+	for _, v := range views {
+		if v.Reason != "" {
+			fmt.Fprintf(w, "\n%s needs attention: %s\n  %s\n", v.Key, words(string(v.Reason)), next(v))
+		}
+	}
+}
+
+// PrintStatus writes everything known of one order. The address is masked: a terminal is scrolled back and shared.
+func PrintStatus(w io.Writer, v ledger.View, audit []ledger.AuditEntry, now time.Time) {
+	fmt.Fprintf(w, "Order %s\n\n", v.Key)
+	t := tabwriter.NewWriter(w, 2, 4, 2, ' ', 0)
+	fmt.Fprintf(t, "  payment\t%s\t%s\n", v.Facts.Payment, paymentLine(v, now))
+	fmt.Fprintf(t, "  access\t%s\t%s\n", v.Facts.Access, accessLine(v))
+	fmt.Fprintf(t, "  email\t%s\t%s\n", emailWord(v.Facts), emailLine(v, now))
+	t.Flush()
+	fmt.Fprintf(w, "\n  The buyer sees: %s\n", words(string(v.Facts.CustomerState())))
+	if len(v.Items) > 0 {
+		fmt.Fprintln(w, "\nBought")
+		for _, i := range v.Items {
+			fmt.Fprintf(w, "  %d × %s\n", i.Quantity, itemName(i))
+		}
+	}
+	if len(v.Emails) > 1 {
+		fmt.Fprintln(w, "\nEmails")
+		for _, e := range v.Emails {
+			fmt.Fprintf(w, "  %s\n", generationLine(e, now))
+		}
+	}
+	if v.Reason != "" {
+		fmt.Fprintf(w, "\nNeeds attention: %s\n  %s\n", words(string(v.Reason)), next(v))
+	}
+	if len(audit) > 0 {
+		fmt.Fprintln(w, "\nWhat people did")
+		for _, a := range audit {
+			fmt.Fprintf(w, "  %s  %s: %s. Why: %s\n", a.At.UTC().Format("2006-01-02 15:04:05Z"), a.Who, a.What, a.Why)
+		}
+	}
+}
+
+func itemName(i order.Item) string {
+	name := i.Name
+	if name == "" {
+		name = strings.Join(i.Refs, ", ")
+	}
+	if i.Product == "" {
+		return name + "  (not in the catalogue)"
+	}
+	return name + "  (" + i.Product + ")"
+}
+
+func paymentLine(v ledger.View, now time.Time) string {
+	var parts []string
+	if v.Total.Currency != "" {
+		parts = append(parts, v.Total.String())
+	}
+	if v.ConfirmedAt != nil {
+		parts = append(parts, "confirmed "+Age(now.Sub(*v.ConfirmedAt))+" ago")
+	} else {
+		parts = append(parts, "first heard of "+Age(now.Sub(v.CreatedAt))+" ago")
+	}
+	if v.Facts.Processing && v.Facts.Payment == order.PaymentPending {
+		parts = append(parts, "on its way (bank debits take days)")
+	}
+	if v.PaymentRef != "" {
+		parts = append(parts, v.PaymentRef)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func accessLine(v ledger.View) string {
+	var files, keys int
+	for _, g := range v.Grants {
+		if g.Secret != "" {
+			keys++
+		} else {
+			files++
+		}
+	}
+	var parts []string
+	if files > 0 {
+		parts = append(parts, count(files, "download"))
+	}
+	if keys > 0 {
+		parts = append(parts, count(keys, "licence key"))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func emailLine(v ledger.View, now time.Time) string {
+	if len(v.Emails) == 0 {
+		return ""
+	}
+	return generationLine(v.Emails[len(v.Emails)-1], now)
+}
+
+func generationLine(e ledger.EmailView, now time.Time) string {
+	parts := []string{fmt.Sprintf("generation %d", e.Generation)}
+	if e.Address != "" {
+		parts = append(parts, "to "+order.MaskAddress(e.Address))
+	}
+	switch {
+	case e.AcceptedAt != nil:
+		parts = append(parts, "accepted by the provider "+Age(now.Sub(*e.AcceptedAt))+" ago")
+	case e.Superseded:
+		parts = append(parts, "superseded by one to another address")
+	case e.Attempts > 0:
+		parts = append(parts, count(e.Attempts, "attempt"))
+	}
+	if e.AcceptedAt == nil && e.Class != "" {
+		parts = append(parts, "last failure: "+words(string(e.Class)))
+	}
+	if e.Delivery != "" {
+		parts = append(parts, "the provider tells: "+string(e.Delivery))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func emailWord(f order.Facts) string {
+	if f.Delivery != "" {
+		return string(f.Email) + ", " + string(f.Delivery)
+	}
+	return string(f.Email)
+}
+
+// Age writes a duration as a person would say it.
+func Age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", max(0, int(d.Seconds())))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func words(s string) string { return strings.ReplaceAll(s, "_", " ") }
+
+// Emails writes one line for each generation of the access email.
+func Emails(v ledger.View, now time.Time) []string {
+	lines := make([]string, len(v.Emails))
+	for i, e := range v.Emails {
+		lines[i] = generationLine(e, now)
+	}
+	return lines
+}
+
+// Generation is the state of one generation of the access email.
+func Generation(v ledger.View, generation int) order.EmailState {
+	for _, e := range v.Emails {
+		if e.Generation == generation {
+			return e.State
+		}
+	}
+	return order.EmailPending
+}

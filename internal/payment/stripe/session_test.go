@@ -1,0 +1,283 @@
+package stripe_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"handover/internal/order"
+	"handover/internal/payment"
+	"handover/internal/payment/stripe"
+)
+
+const sessionPath = "/v1/checkout/sessions/cs_test_a1"
+
+// api stands in for Stripe.
+func api(t *testing.T, h http.HandlerFunc) *stripe.Provider {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return provider(t, func(c *stripe.Config) { c.APIURL = s.URL + "/" })
+}
+
+func answering(t *testing.T, body string) *stripe.Provider {
+	t.Helper()
+	return api(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) })
+}
+
+func retrieve(t *testing.T, p *stripe.Provider) payment.Facts {
+	t.Helper()
+	f, err := p.Session(t.Context(), "cs_test_a1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// session is a retrieved session with the given fields and one line item.
+func session(fields string) string {
+	return `{"id":"cs_test_a1","object":"checkout.session","livemode":false,
+		"line_items":{"object":"list","has_more":false,"data":[` + line(1) + `]},` + fields + `}`
+}
+
+func line(n int) string {
+	return fmt.Sprintf(`{"id":"li_%d","object":"item","description":"Guide %d","quantity":%d,"price":{"id":"price_%d","object":"price","product":"prod_%d"}}`,
+		n, n, n, n, n)
+}
+
+func item(n int) order.Item {
+	return order.Item{Line: n, Refs: []string{fmt.Sprintf("price_%d", n), fmt.Sprintf("prod_%d", n)}, Name: fmt.Sprintf("Guide %d", n), Quantity: int64(n)}
+}
+
+func TestAPaidSessionIsReadWhole(t *testing.T) {
+	t.Parallel()
+	var got *http.Request
+	p := api(t, func(w http.ResponseWriter, r *http.Request) {
+		got = r
+		_, _ = io.WriteString(w, session(`"mode":"payment","status":"complete","payment_status":"paid","amount_total":1200,"currency":"eur",
+			"customer_details":{"email":" Alex+shop@Example.com ","name":"Alex\u0000 Doe"},"customer_email":"prefilled@example.com",
+			"ui_mode":"something_new","new_field":{"x":1},
+			"payment_intent":{"id":"pi_1","object":"payment_intent","status":"succeeded",
+				"latest_charge":{"id":"ch_1","object":"charge","billing_details":{"email":"billing@example.com"}}}`))
+	})
+	want := payment.Facts{
+		Session: "cs_test_a1", Mode: order.Test, Kind: payment.SessionPayment, Status: payment.StatusPaid, PaymentRef: "pi_1",
+		Total: order.Money{Minor: 1200, Currency: "eur"}, Email: "Alex+shop@Example.com", Name: "Alex Doe", Items: []order.Item{item(1)},
+	}
+	if diff := cmp.Diff(want, retrieve(t, p)); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+	expand := []string{"line_items", "payment_intent.latest_charge"}
+	if diff := cmp.Diff(expand, []string{got.URL.Query().Get("expand[0]"), got.URL.Query().Get("expand[1]")}); diff != "" {
+		t.Errorf("expanded (-want +got):\n%s", diff)
+	}
+	if got.Method != http.MethodGet || got.URL.Path != sessionPath || got.Header.Get("Authorization") != "Bearer sk_test_key" {
+		t.Errorf("called %s %s with Authorization %q", got.Method, got.URL.Path, got.Header.Get("Authorization"))
+	}
+	if telemetry := got.Header.Get("X-Stripe-Client-Telemetry"); telemetry != "" {
+		t.Errorf("telemetry sent: %s", telemetry)
+	}
+}
+
+func TestTheStatusIsOnlyWhatIsProved(t *testing.T) {
+	t.Parallel()
+	const (
+		pay      = `"mode":"payment",`
+		complete = `"status":"complete",`
+	)
+	intent := func(fields string) string {
+		return `"payment_status":"unpaid","payment_intent":{"id":"pi_1","object":"payment_intent",` + fields + `}`
+	}
+	for _, test := range []struct {
+		name, fields string
+		kind         payment.SessionKind
+		want         payment.SessionStatus
+	}{
+		{"paid", pay + complete + `"payment_status":"paid"`, payment.SessionPayment, payment.StatusPaid},
+		{"paid without a status", pay + `"payment_status":"paid"`, payment.SessionPayment, payment.StatusPaid},
+		{"paid and expired", pay + `"status":"expired","payment_status":"paid"`, payment.SessionPayment, payment.StatusPaid},
+		{"nothing to pay", pay + complete + `"payment_status":"no_payment_required","payment_intent":null`, payment.SessionPayment, payment.StatusFree},
+		{"nothing to pay, without a status", pay + `"payment_status":"no_payment_required"`, payment.SessionPayment, payment.StatusFree},
+		{"nothing to pay, not finished", pay + `"status":"open","payment_status":"no_payment_required"`, payment.SessionPayment, payment.StatusOpen},
+		{"nothing to pay, expired", pay + `"status":"expired","payment_status":"no_payment_required"`, payment.SessionPayment, payment.StatusExpired},
+		{"setup", `"mode":"setup",` + complete + `"payment_status":"no_payment_required","currency":null,"amount_total":null`, payment.SessionOther, payment.StatusOpen},
+		{"subscription", `"mode":"subscription",` + complete + `"payment_status":"paid","amount_total":0`, payment.SessionOther, payment.StatusPaid},
+		{"processing", pay + complete + intent(`"status":"processing"`), payment.SessionPayment, payment.StatusProcessing},
+		{"processing, intent not expanded", pay + complete + `"payment_status":"unpaid","payment_intent":"pi_1"`, payment.SessionPayment, payment.StatusProcessing},
+		{"processing, no intent", pay + complete + `"payment_status":"unpaid","payment_intent":null`, payment.SessionPayment, payment.StatusProcessing},
+		{"intent cancelled", pay + complete + intent(`"status":"canceled"`), payment.SessionPayment, payment.StatusFailed},
+		{"intent failed", pay + complete + intent(`"status":"requires_payment_method","last_payment_error":{"code":"debit_not_authorized","type":"card_error"}`),
+			payment.SessionPayment, payment.StatusFailed},
+		{"intent without an error", pay + complete + intent(`"status":"requires_payment_method","last_payment_error":null`), payment.SessionPayment, payment.StatusProcessing},
+		{"failed intent of an open session", pay + `"status":"open",` + intent(`"status":"requires_payment_method","last_payment_error":{"type":"card_error"}`),
+			payment.SessionPayment, payment.StatusOpen},
+		{"open", pay + `"status":"open","payment_status":"unpaid"`, payment.SessionPayment, payment.StatusOpen},
+		{"expired", pay + `"status":"expired","payment_status":"unpaid","customer_details":null,"payment_intent":null`, payment.SessionPayment, payment.StatusExpired},
+		{"unpaid without a status", pay + `"payment_status":"unpaid"`, payment.SessionPayment, payment.StatusOpen},
+		{"of 2019", `"mode":null,"payment_intent":"pi_1","display_items":[{"amount":1500,"custom":null}]`, payment.SessionOther, payment.StatusOpen},
+		{"without a payment status", pay + complete + `"payment_status":null`, payment.SessionPayment, payment.StatusOpen},
+		{"an unknown payment status", pay + complete + `"payment_status":"partly_paid"`, payment.SessionPayment, payment.StatusOpen},
+		{"an unknown payment status, expired", pay + `"status":"expired","payment_status":"partly_paid"`, payment.SessionPayment, payment.StatusOpen},
+		{"an unknown status", pay + `"status":"paused","payment_status":"unpaid"`, payment.SessionPayment, payment.StatusOpen},
+		{"an unknown mode", `"mode":"rent",` + complete + `"payment_status":"no_payment_required"`, payment.SessionOther, payment.StatusOpen},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			f := retrieve(t, answering(t, session(test.fields)))
+			if f.Kind != test.kind || f.Status != test.want {
+				t.Errorf("kind %q, status %q; want %q, %q", f.Kind, f.Status, test.kind, test.want)
+			}
+		})
+	}
+}
+
+func TestTheModeIsWhatLivemodeSays(t *testing.T) {
+	t.Parallel()
+	f := retrieve(t, answering(t, `{"id":"cs_test_a1","livemode":true,"mode":"setup"}`))
+	if f.Mode != order.Live {
+		t.Errorf("mode %q, want live", f.Mode)
+	}
+}
+
+func TestTheAddressIsTheOneTypedElseTheNextBest(t *testing.T) {
+	t.Parallel()
+	const charge = `,"payment_intent":{"id":"pi_1","latest_charge":{"id":"ch_1","billing_details":{"email":" billing@example.com"}}}`
+	for _, test := range []struct{ name, fields, want string }{
+		{"typed", `"customer_details":{"email":"typed@example.com"},"customer_email":"filled@example.com"` + charge, "typed@example.com"},
+		{"details null", `"customer_details":null,"customer_email":"filled@example.com"` + charge, "filled@example.com"},
+		{"details without an address", `"customer_details":{"email":null},"customer_email":" "` + charge, "billing@example.com"},
+		{"charge not expanded", `"customer_email":null,"payment_intent":{"id":"pi_1","latest_charge":"ch_1"}`, ""},
+		{"charge null", `"payment_intent":{"id":"pi_1","latest_charge":null}`, ""},
+		{"nobody", `"customer":null`, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if f := retrieve(t, answering(t, session(test.fields))); f.Email != test.want {
+				t.Errorf("email %q, want %q", f.Email, test.want)
+			}
+		})
+	}
+}
+
+func TestItemsAreReadWithWhateverTheyAreSoldAs(t *testing.T) {
+	t.Parallel()
+	body := `{"id":"cs_test_a1","mode":"payment","line_items":{"data":[
+		{"id":"li_1","description":"Text product","quantity":3,"price":{"id":"price_1","product":"prod_1"}},
+		{"id":"li_2","description":"Whole product","quantity":1,"price":{"id":"price_2","product":{"id":"prod_2","object":"product","name":"Guide"}}},
+		{"id":"li_3","description":"Deleted product","quantity":1,"price":{"id":"price_3","product":{"id":"prod_3","object":"product","deleted":true}}},
+		{"id":"li_4","description":"No product","quantity":1,"price":{"id":"price_4","product":null}},
+		{"id":"li_5","description":"Text price","quantity":1,"price":"price_5"},
+		{"id":"li_6","description":null,"quantity":null,"price":null},
+		null,
+		{"description":"No id","quantity":1},
+		{"description":"No id either","quantity":1}]}}`
+	want := []order.Item{
+		{Line: 1, Name: "Text product", Quantity: 3, Refs: []string{"price_1", "prod_1"}},
+		{Line: 2, Name: "Whole product", Quantity: 1, Refs: []string{"price_2", "prod_2"}},
+		{Line: 3, Name: "Deleted product", Quantity: 1, Refs: []string{"price_3", "prod_3"}},
+		{Line: 4, Name: "No product", Quantity: 1, Refs: []string{"price_4"}},
+		{Line: 5, Name: "Text price", Quantity: 1, Refs: []string{"price_5"}},
+		{Line: 6},
+		{Line: 7, Name: "No id", Quantity: 1},
+		{Line: 8, Name: "No id either", Quantity: 1},
+	}
+	if diff := cmp.Diff(want, retrieve(t, answering(t, body)).Items); diff != "" {
+		t.Errorf("items (-want +got):\n%s", diff)
+	}
+}
+
+// list is a list of line items, from the first to the last number.
+func list(first, last int, more bool) string {
+	var lines []string
+	for n := first; n <= last; n++ {
+		lines = append(lines, line(n))
+	}
+	return fmt.Sprintf(`{"object":"list","has_more":%v,"data":[%s]}`, more, strings.Join(lines, ","))
+}
+
+func TestEveryPageOfLineItemsIsRead(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name  string
+		first string            // line_items in the session
+		pages map[string]string // by starting_after
+		want  int
+	}{
+		{"one page", list(1, 10, false), nil, 10},
+		{"12 items on two", list(1, 10, true), map[string]string{"li_10": list(11, 12, false)}, 12},
+		{"on three", list(1, 10, true), map[string]string{"li_10": list(11, 13, true), "li_13": list(14, 15, false)}, 15},
+		{"overlapping", list(1, 10, true), map[string]string{"li_10": list(9, 12, false)}, 12},
+		{"none embedded", `null`, map[string]string{"": list(1, 3, false)}, 3},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			p := api(t, func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == sessionPath {
+					fmt.Fprintf(w, `{"id":"cs_test_a1","mode":"payment","line_items":%s}`, test.first)
+					return
+				}
+				page, found := test.pages[r.URL.Query().Get("starting_after")]
+				if r.URL.Path != sessionPath+"/line_items" || r.URL.Query().Get("limit") != "100" || !found {
+					t.Errorf("called %s", r.URL)
+				}
+				_, _ = io.WriteString(w, page)
+			})
+			var want []order.Item
+			for n := 1; n <= test.want; n++ {
+				want = append(want, item(n))
+			}
+			if diff := cmp.Diff(want, retrieve(t, p).Items); diff != "" {
+				t.Errorf("items (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A setup session has no line items and is not ours: no second call is spent on it.
+func TestASessionThatIsNoPaymentIsNotAskedForItems(t *testing.T) {
+	t.Parallel()
+	p := api(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != sessionPath {
+			t.Errorf("called %s", r.URL)
+		}
+		_, _ = io.WriteString(w, `{"id":"cs_test_a1","mode":"setup","line_items":null}`)
+	})
+	if f := retrieve(t, p); len(f.Items) != 0 {
+		t.Errorf("%d items", len(f.Items))
+	}
+}
+
+func TestConnectionsAreKept(t *testing.T) {
+	t.Parallel()
+	addresses := map[string]bool{}
+	p := api(t, func(w http.ResponseWriter, r *http.Request) {
+		addresses[r.RemoteAddr] = true
+		_, _ = io.WriteString(w, session(`"mode":"payment"`))
+	})
+	for range 5 {
+		retrieve(t, p)
+	}
+	if len(addresses) != 1 {
+		t.Errorf("%d connections for 5 calls, want 1", len(addresses))
+	}
+}
+
+func BenchmarkSession(b *testing.B) {
+	body := session(`"mode":"payment","status":"complete","payment_status":"paid","amount_total":1200,"currency":"eur",
+		"customer_details":{"email":"alex@example.com","name":"Alex"},
+		"payment_intent":{"id":"pi_1","status":"succeeded","latest_charge":{"id":"ch_1","billing_details":{"email":"alex@example.com"}}}`)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) }))
+	defer s.Close()
+	p := provider(b, func(c *stripe.Config) { c.APIURL = s.URL })
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := p.Session(b.Context(), "cs_test_a1"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,121 @@
+// Package stripe is the payment provider Stripe: its webhook signature, the few fields of its events that matter, and
+// what a Checkout session proves.
+package stripe
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	sdk "github.com/stripe/stripe-go/v85"
+
+	"handover/internal/order"
+	"handover/internal/payment"
+	"handover/internal/wire"
+)
+
+const (
+	ownURL = "https://api.stripe.com"
+	// defaultCallTimeout bounds a Session call when the configuration does not.
+	defaultCallTimeout = 15 * time.Second
+	// minSecret is the least number of characters of a signing secret, its whsec_ not counted. Stripe's have 32.
+	minSecret = 8
+)
+
+var _ payment.Provider = (*Provider)(nil)
+
+// Config is one Stripe account in one mode.
+type Config struct {
+	APIKey         string        // secret or restricted key
+	WebhookSecrets []string      // signing secrets of the endpoint; while one is rolled, both
+	Mode           order.Mode    // the mode of the key
+	APIURL         string        // empty for Stripe's own
+	HTTPClient     *http.Client  // lends its transport; nil for a shared one with kept connections
+	CallTimeout    time.Duration // bounds Session with all its pages; 15 s when zero
+}
+
+// Provider is one Stripe account in one mode. It is safe for concurrent use.
+type Provider struct {
+	mode        order.Mode
+	secrets     [][]byte
+	callTimeout time.Duration
+	client      *sdk.Client
+}
+
+// New returns the provider, or an error that says which setting is at fault without repeating its value.
+func New(cfg Config) (*Provider, error) {
+	key := strings.TrimSpace(cfg.APIKey)
+	switch {
+	case key == "":
+		return nil, errors.New("stripe: api_key is empty")
+	case strings.HasPrefix(key, "pk_"):
+		return nil, errors.New("stripe: api_key is a publishable key (pk_…): it takes a secret or restricted one")
+	case cfg.Mode != order.Live && cfg.Mode != order.Test:
+		return nil, errors.New("stripe: mode is neither live nor test")
+	}
+	secrets, err := parseSecrets(cfg.WebhookSecrets)
+	if err != nil {
+		return nil, err
+	}
+	base, err := wire.BaseURL(cfg.APIURL, ownURL)
+	if err != nil {
+		return nil, fmt.Errorf("stripe: %w", err)
+	}
+	// The client retries nothing: that is Temporal's, where it can be seen and is bounded.
+	backends := sdk.NewBackendsWithConfig(&sdk.BackendConfig{
+		URL:               sdk.String(base),
+		HTTPClient:        wire.Client(cfg.HTTPClient),
+		MaxNetworkRetries: sdk.Int64(0),
+		EnableTelemetry:   sdk.Bool(false),
+		LeveledLogger:     &sdk.LeveledLogger{Level: sdk.LevelNull},
+	})
+	return &Provider{
+		mode:        cfg.Mode,
+		secrets:     secrets,
+		callTimeout: cmp.Or(cfg.CallTimeout, defaultCallTimeout),
+		client:      sdk.NewClient(key, sdk.WithBackends(backends)),
+	}, nil
+}
+
+// parseSecrets trims the spaces and line ends that come along when a secret is copied, and refuses what can only be
+// another value: an empty secret would let anybody sign.
+func parseSecrets(configured []string) ([][]byte, error) {
+	if len(configured) == 0 {
+		return nil, errors.New("stripe: webhook_secrets is empty: it takes the endpoint's signing secret (whsec_…)")
+	}
+	secrets := make([][]byte, 0, len(configured))
+	for i, s := range configured {
+		s = strings.TrimSpace(s)
+		switch {
+		case strings.HasPrefix(s, "we_"):
+			return nil, fmt.Errorf("stripe: webhook_secrets[%d] is the endpoint's id (we_…): it takes its signing secret (whsec_…)", i)
+		case len(strings.TrimPrefix(s, "whsec_")) < minSecret:
+			return nil, fmt.Errorf("stripe: webhook_secrets[%d] is empty or too short: it takes the endpoint's signing secret (whsec_…)", i)
+		}
+		secrets = append(secrets, []byte(s))
+	}
+	return secrets, nil
+}
+
+var (
+	liveSession = regexp.MustCompile(`^cs_live_[A-Za-z0-9_]+$`)
+	testSession = regexp.MustCompile(`^cs_test_[A-Za-z0-9_]+$`)
+	// The dashboard's and the command line's made-up test events have an id of zeros that names no mode.
+	sampleSession = regexp.MustCompile(`^cs_0{8,}$`)
+)
+
+// ValidSession says whether id can be a Checkout session of this environment's mode: cs_live_… or cs_test_…
+// (https://docs.stripe.com/api/checkout/sessions/object#checkout_session_object-id).
+func (p *Provider) ValidSession(id string) bool {
+	if !order.ValidSession(id) {
+		return false
+	}
+	if p.mode == order.Live {
+		return liveSession.MatchString(id)
+	}
+	return testSession.MatchString(id) || sampleSession.MatchString(id)
+}

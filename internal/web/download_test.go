@@ -1,0 +1,183 @@
+package web_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"handover/internal/files"
+	"handover/internal/ledger"
+	"handover/internal/order"
+	"handover/internal/web"
+)
+
+func TestDownloadAsksTheLedgerEveryTime(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		view   ledger.View
+		status int
+		says   string
+	}{
+		{"granted", bought(), 200, "content of books/field-guide.pdf"},
+		{"granted, email unconfirmed", bought(facts("confirmed", "granted", "uncertain", "")), 200, "content of"},
+		{"granted while another step needs attention", bought(facts("confirmed", "needs_attention", "pending", "")), 200, "content of"},
+		{"revoked", bought(facts("confirmed", "revoked", "accepted", ""), grantsAre("revoked")), 410, "Refunded: access has ended"},
+		{"refund under way", bought(facts("confirmed", "revoked", "accepted", "")), 410, "Refunded: access has ended"},
+		{"only this grant revoked", bought(grantsAre("revoked")), 410, "Refunded: access has ended"},
+		{"held", bought(facts("confirmed", "held", "accepted", ""), grantsAre("held")), 403, "On hold while the payment is being disputed"},
+		{"not yet", bought(facts("confirmed", "pending", "pending", ""), grantsAre("pending")), 403, "Not ready yet"},
+		{"not paid", bought(facts("pending", "pending", "pending", "")), 403, "Not ready yet"},
+	}
+	for _, test := range tests {
+		s := newShop(t)
+		s.set(test.view)
+		for _, path := range []string{orderPath + "/downloads/7", "/d/" + token + "/7"} {
+			w := get(s, path)
+			if w.Code != test.status || !strings.Contains(w.Body.String(), test.says) {
+				t.Errorf("%s, %s: got %d, want %d with %q", test.name, path, w.Code, test.status, test.says)
+			}
+		}
+	}
+}
+
+func TestOnlyDownloadsOfTheOrderAreFound(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.set(bought())
+	for _, number := range []string{"8", "9", "07", "+7", "-7", "x", "7.pdf", "99999999999999999999"} {
+		for _, path := range []string{orderPath + "/downloads/", "/d/" + token + "/"} {
+			if w := get(s, path+number); w.Code != 404 {
+				t.Errorf("%s%s: got %d", path, number, w.Code)
+			}
+		}
+	}
+	if w := get(s, "/orders/test/cs_test_2/downloads/7"); w.Code != 404 {
+		t.Errorf("another order: got %d", w.Code)
+	}
+}
+
+func TestAfterTheWindowOnlyTheLinkDownloads(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.set(bought())
+	s.now = noon.Add(400 * 24 * time.Hour)
+	if w := get(s, orderPath+"/downloads/7"); w.Code != 403 || !strings.Contains(w.Body.String(), "link in your email") {
+		t.Errorf("by session: got %d", w.Code)
+	}
+	if w := get(s, "/d/"+token+"/7"); w.Code != 200 {
+		t.Errorf("by link: got %d", w.Code)
+	}
+}
+
+func TestFileThatTheBucketLacksIsOursToMend(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.set(bought(func(v *ledger.View) { v.Grants[0].File = "missing.pdf" }))
+	w := get(s, orderPath+"/downloads/7")
+	if w.Code != 503 || !strings.Contains(w.Body.String(), "We are looking into it") || w.Header().Get("Cache-Control") != "no-store" {
+		t.Errorf("got %d %v", w.Code, w.Header())
+	}
+	log := s.log.String()
+	if !strings.Contains(log, `"order":"test/cs_test_1"`) || !strings.Contains(log, `"level":"ERROR"`) || strings.Contains(log, "alex") {
+		t.Errorf("log: %s", log)
+	}
+}
+
+func TestLinkPage(t *testing.T) {
+	t.Parallel()
+	wants := map[string]int{"ended": 410, "on_hold": 403}
+	for _, state := range states {
+		s := newShop(t)
+		s.set(state.view)
+		s.now = noon.Add(1000 * time.Hour)
+		want := max(wants[state.name], 200)
+		w := get(s, "/d/"+token)
+		text := words(w.Body.String())
+		if w.Code != want {
+			t.Errorf("%s: got %d, want %d", state.name, w.Code, want)
+		}
+		offers := strings.HasPrefix(state.name, "ready")
+		if strings.Contains(w.Body.String(), `href="/d/`+token+`/7"`) != offers || strings.Contains(text, "K3Y5") != offers {
+			t.Errorf("%s: offers is not %v: %s", state.name, offers, text)
+		}
+	}
+}
+
+func TestUnknownLinksLookAlike(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.set(bought())
+	other := "B" + token[1:]
+	first := get(s, "/d/"+other).Body.String()
+	for _, path := range []string{"/d/" + other, "/d/" + other + "/7", "/d/short", "/d/" + token + "A", "/d/" + strings.Repeat("!", 43), "/d/short/7"} {
+		if w := get(s, path); w.Code != 404 || w.Body.String() != first {
+			t.Errorf("%s: got %d, or another page", path, w.Code)
+		}
+	}
+}
+
+func TestFetchingALinkUsesNothingUp(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.set(bought())
+	var wait sync.WaitGroup
+	for range 5 {
+		wait.Go(func() {
+			get(s, "/d/"+token, "Sec-Purpose", "prefetch")
+			get(s, "/d/"+token+"/7", "User-Agent", "MailScanner/1.0")
+			send(s, http.MethodHead, "/d/"+token+"/7", nil)
+		})
+	}
+	wait.Wait()
+	if w := get(s, "/d/"+token+"/7"); w.Code != 200 {
+		t.Errorf("got %d", w.Code)
+	}
+}
+
+func TestRangeAndResumeThroughTheWholeServer(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	content := strings.Repeat("0123456789", 100_000)
+	if err := os.WriteFile(filepath.Join(dir, "Größe.epub"), []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	bucket, err := files.Open(t.Context(), "file://"+dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newShop(t, func(d *web.Deps, _ *web.Config) { d.Files = bucket })
+	s.set(bought(func(v *ledger.View) { v.Grants[0].File = "Größe.epub" }))
+	server := httptest.NewServer(s)
+	defer server.Close()
+
+	whole := get(s, "/d/"+token+"/7")
+	if whole.Code != 200 || whole.Body.String() != content || whole.Header().Get("Cache-Control") != "no-store" {
+		t.Fatalf("whole: got %d, %d bytes, %v", whole.Code, whole.Body.Len(), whole.Header())
+	}
+	if got := whole.Header().Get("Content-Disposition"); !strings.Contains(got, "filename*=UTF-8''Gr%C3%B6%C3%9Fe.epub") {
+		t.Errorf("disposition %s", got)
+	}
+	for range 100 {
+		if w := get(s, "/d/"+token+"/7", "Range", "bytes=0-99"); w.Code != 206 || w.Body.String() != content[:100] {
+			t.Fatalf("range: got %d", w.Code)
+		}
+	}
+	rest := get(s, orderPath+"/downloads/7", "Range", "bytes=500000-", "If-Range", whole.Header().Get("ETag"))
+	if rest.Code != 206 || rest.Body.String() != content[500_000:] {
+		t.Errorf("resume: got %d", rest.Code)
+	}
+	beyond := get(s, "/d/"+token+"/7", "Range", "bytes=9000000-")
+	if beyond.Code != 416 || beyond.Header().Get("Cache-Control") != "no-store" {
+		t.Errorf("beyond the end: got %d %v", beyond.Code, beyond.Header())
+	}
+	s.set(bought(grantsAre(order.AccessRevoked)))
+	if w := get(s, "/d/"+token+"/7", "Range", "bytes=500000-"); w.Code != 410 {
+		t.Errorf("resume after the refund: got %d", w.Code)
+	}
+}

@@ -1,0 +1,65 @@
+package web
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"net/http"
+
+	"handover/internal/ledger"
+	"handover/internal/order"
+)
+
+// tokenLength is the length of an emailed link's token: 32 bytes in unpadded base64url.
+const tokenLength = 43
+
+// linkPage answers GET /d/{token}, the emailed link. Fetching it uses nothing up: mail scanners fetch links too.
+func (s *server) linkPage(w http.ResponseWriter, r *http.Request) {
+	v, ok := s.readLink(w, r)
+	if !ok {
+		return
+	}
+	page := s.orderModel(v, pageByLink)
+	page.offer(s, v, true, s.base+"/d/"+r.PathValue("token")+"/")
+	status := http.StatusOK
+	switch page.State {
+	case order.CustomerEnded:
+		status = http.StatusGone
+	case order.CustomerOnHold:
+		status = http.StatusForbidden
+	}
+	s.render(w, r, status, "order", page)
+}
+
+// linkDownload answers GET /d/{token}/{grant}.
+func (s *server) linkDownload(w http.ResponseWriter, r *http.Request) {
+	v, ok := s.readLink(w, r)
+	if !ok {
+		return
+	}
+	s.download(w, r, v, true)
+}
+
+// readLink reads the order of the path's token. An unknown token and an impossible one get the same answer. When the
+// bool is false, the answer has been given.
+func (s *server) readLink(w http.ResponseWriter, r *http.Request) (ledger.View, bool) {
+	token := r.PathValue("token")
+	if _, err := base64.RawURLEncoding.DecodeString(token); err != nil || len(token) != tokenLength {
+		s.message(w, r, messageLink)
+		return ledger.View{}, false
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), readTime)
+	defer cancel()
+	v, err := s.Orders.OrderByLink(ctx, sha256.Sum256([]byte(token)))
+	if errors.Is(err, ledger.ErrNotFound) {
+		s.message(w, r, messageLink)
+		return ledger.View{}, false
+	}
+	if err != nil {
+		s.away(w, r, err)
+		return ledger.View{}, false
+	}
+	about(w, v.Key)
+	return v, true
+}

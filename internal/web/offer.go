@@ -1,0 +1,106 @@
+package web
+
+import (
+	"path"
+	"strconv"
+	"time"
+
+	"handover/internal/ledger"
+	"handover/internal/order"
+)
+
+// The kinds of access that a page can hand out itself.
+const (
+	kindDownload order.AccessKind = "download"
+	kindLicense  order.AccessKind = "license"
+)
+
+// ended are the grants' states that a page tells apart from "not yet".
+var ended = map[order.AccessState]bool{order.AccessRevoked: true, order.AccessHeld: true}
+
+// usable says what may be done with a grant now. The order's access outweighs the grant's own: while a refund is being
+// carried out, grant by grant, none of them is good any more.
+func usable(v ledger.View, g ledger.Grant) order.AccessState {
+	switch {
+	case v.Facts.Payment != order.PaymentConfirmed:
+		return order.AccessPending
+	case ended[v.Facts.Access]:
+		return v.Facts.Access
+	}
+	return g.State
+}
+
+// offered are the grants that a page may hand out now.
+func offered(v ledger.View) []ledger.Grant {
+	var grants []ledger.Grant
+	for _, g := range v.Grants {
+		if usable(v, g) == order.AccessGranted {
+			grants = append(grants, g)
+		}
+	}
+	return grants
+}
+
+// windowOpen says whether the page by session id still offers downloads and keys. A session id shows up in logs and in
+// the browser's history; the emailed link does not, and has no such limit.
+func (s *server) windowOpen(v ledger.View) bool {
+	return v.ConfirmedAt != nil && s.Now().Before(v.ConfirmedAt.Add(s.PageDownloadFor))
+}
+
+// downloads lists the files on offer, with their addresses under the page's.
+func downloads(grants []ledger.Grant, prefix string) []DownloadJSON {
+	var list []DownloadJSON
+	for _, g := range grants {
+		if g.Kind == kindDownload && g.File != "" {
+			list = append(list, DownloadJSON{Name: path.Base(g.File), URL: prefix + strconv.FormatInt(g.ID, 10)})
+		}
+	}
+	return list
+}
+
+func (s *server) licenses(grants []ledger.Grant) []LicenseJSON {
+	var list []LicenseJSON
+	for _, g := range grants {
+		if g.Kind == kindLicense && g.Secret != "" {
+			list = append(list, LicenseJSON{Product: s.productName(g.Product), Key: g.Secret})
+		}
+	}
+	return list
+}
+
+func (s *server) productName(id string) string {
+	if p, found := s.Catalogue.Product(id); found && p.Name != "" {
+		return p.Name
+	}
+	return id
+}
+
+// grantOf finds a grant of the order, and of this order only, by the number in a download's address.
+func grantOf(v ledger.View, number string) (ledger.Grant, bool) {
+	id, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || strconv.FormatInt(id, 10) != number {
+		return ledger.Grant{}, false
+	}
+	for _, g := range v.Grants {
+		if g.ID == id && g.Kind == kindDownload && g.File != "" {
+			return g, true
+		}
+	}
+	return ledger.Grant{}, false
+}
+
+// refusal is the page for access that may not be used now, and whether there is one.
+func refusal(state order.AccessState) (message, bool) {
+	switch state {
+	case order.AccessGranted:
+		return message{}, false
+	case order.AccessRevoked:
+		return messageRevoked, true
+	case order.AccessHeld:
+		return messageHeld, true
+	}
+	return messageNotYet, true
+}
+
+// readTime bounds a look into the ledger for a page.
+const readTime = 5 * time.Second

@@ -1,0 +1,183 @@
+package web
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"path"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"handover/internal/order"
+)
+
+const (
+	// bodyTime is how long a client may take to send its whole body.
+	bodyTime = 10 * time.Second
+	// answerTime is how long a client may take to read a page. Downloads move it on as they progress.
+	answerTime = 60 * time.Second
+)
+
+// NewServer returns the server for the handler. It has no limit on a whole response, downloads take as long as they
+// take; slow headers, bodies and pages are cut off.
+func NewServer(h http.Handler, addr string) *http.Server {
+	return &http.Server{
+		Addr:              addr,
+		Handler:           h,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       120 * time.Second,
+		MaxHeaderBytes:    64 << 10,
+	}
+}
+
+// ServeHTTP routes by the cleaned path and writes one line a request. The line has the route's pattern, never the path:
+// that may be a buyer's link.
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	out := &response{ResponseWriter: w}
+	r = s.clean(r)
+	defer func() {
+		s.recovered(out, r, recover())
+		s.Log.LogAttrs(r.Context(), slog.LevelInfo, "request", s.line(out, r, time.Since(began))...)
+		if out.abort {
+			panic(http.ErrAbortHandler)
+		}
+	}()
+
+	control := http.NewResponseController(w)
+	// Writers without deadlines exist in tests only.
+	_ = control.SetWriteDeadline(began.Add(answerTime))
+	if r.ContentLength != 0 {
+		_ = control.SetReadDeadline(began.Add(bodyTime))
+	}
+	secure(w.Header())
+	if _, pattern := s.mux.Handler(r); pattern == "" {
+		s.unrouted(out, r)
+		return
+	}
+	s.mux.ServeHTTP(out, r)
+}
+
+// clean puts the path into the one spelling the routes have. ServeMux would redirect to it instead, and payment
+// providers do not follow redirects.
+func (s *server) clean(r *http.Request) *http.Request {
+	u := *r.URL
+	u.Path = path.Clean("/" + u.Path)
+	if rest, found := strings.CutPrefix(u.Path+"/", s.base+"/"); found && s.base != "" {
+		u.Path = path.Clean("/" + rest)
+	}
+	u.RawPath = ""
+	copied := *r
+	copied.URL = &u
+	return &copied
+}
+
+// unrouted answers what no route takes, with ServeMux's own verdict: not found, or another method.
+func (s *server) unrouted(w http.ResponseWriter, r *http.Request) {
+	verdict := &headerOnly{header: http.Header{}}
+	s.mux.ServeHTTP(verdict, r)
+	if allow := verdict.header.Get("Allow"); allow != "" {
+		w.Header().Set("Allow", allow)
+		s.message(w, r, messageMethod)
+		return
+	}
+	s.message(w, r, messageNotFound)
+}
+
+func (s *server) recovered(w *response, r *http.Request, cause any) {
+	if cause == nil {
+		return
+	}
+	if cause == http.ErrAbortHandler {
+		w.abort = true
+		return
+	}
+	// The text of a panic may hold anything; that of the runtime's own errors holds indexes and types.
+	text := fmt.Sprintf("%T", cause)
+	if err, own := cause.(runtime.Error); own {
+		text = err.Error()
+	}
+	s.Log.Error("request panicked", "route", r.Pattern, "panic", text, "stack", string(debug.Stack()))
+	if w.status != 0 {
+		w.abort = true
+		return
+	}
+	s.message(w, r, messageFailed)
+}
+
+func (s *server) line(w *response, r *http.Request, took time.Duration) []slog.Attr {
+	attrs := []slog.Attr{
+		slog.String("method", r.Method),
+		slog.String("route", r.Pattern),
+		slog.Int("status", w.status),
+		slog.Int64("bytes", w.bytes),
+		slog.Int64("duration_ms", took.Milliseconds()),
+	}
+	if w.order != (order.Key{}) {
+		attrs = append(attrs, slog.String("order", w.order.String()))
+	}
+	return attrs
+}
+
+// secure sets what every answer has. There is nothing on our pages that is not ours.
+func secure(h http.Header) {
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "+
+		"img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Robots-Tag", "noindex")
+	h.Set("X-Content-Type-Options", "nosniff")
+}
+
+// response remembers what the log line needs.
+type response struct {
+	http.ResponseWriter
+	status int // 0 until the header is sent
+	bytes  int64
+	order  order.Key
+	abort  bool // the answer cannot be finished: cut the connection
+}
+
+func (w *response) WriteHeader(status int) {
+	if w.status == 0 && status >= 200 {
+		w.status = status
+		if w.Header().Get("Cache-Control") == "" {
+			w.Header().Set("Cache-Control", "no-store") // net/http's own errors drop it
+		}
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *response) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	n, err := w.ResponseWriter.Write(p)
+	w.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// about puts the order into the request's log line.
+func about(w http.ResponseWriter, key order.Key) {
+	if r, ours := w.(*response); ours {
+		r.order = key
+	}
+}
+
+// started says whether the answer's header has gone out.
+func started(w http.ResponseWriter) bool {
+	r, ours := w.(*response)
+	return ours && r.status != 0
+}
+
+// headerOnly takes an answer's header and drops the rest.
+type headerOnly struct{ header http.Header }
+
+func (h *headerOnly) Header() http.Header         { return h.header }
+func (h *headerOnly) Write(p []byte) (int, error) { return len(p), nil }
+func (h *headerOnly) WriteHeader(int)             {}

@@ -1,0 +1,56 @@
+package web
+
+import (
+	"handover/internal/ledger"
+	"handover/internal/order"
+)
+
+// StatusJSON is an order as JSON, for the buyer's page and the operator's commands alike.
+type StatusJSON struct {
+	Order         string              `json:"order"`
+	Payment       PaymentJSON         `json:"payment"`
+	Access        AccessJSON          `json:"access"`
+	Email         EmailJSON           `json:"email"`
+	CustomerState order.CustomerState `json:"customer_state"`
+	Downloads     []DownloadJSON      `json:"downloads,omitempty"` // only where the page offers them
+	Licenses      []LicenseJSON       `json:"licenses,omitempty"`  // only where the page offers them
+}
+
+// PaymentJSON is the first fact.
+type PaymentJSON struct {
+	State order.PaymentState `json:"state"`
+}
+
+// AccessJSON is the second fact.
+type AccessJSON struct {
+	State order.AccessState `json:"state"`
+}
+
+// EmailJSON is the third fact, with the evidence beside it.
+type EmailJSON struct {
+	State    order.EmailState `json:"state"`
+	Delivery order.Delivery   `json:"delivery"` // empty until there is some
+}
+
+// DownloadJSON is a file that can be fetched now.
+type DownloadJSON struct {
+	Name string `json:"name"`
+	URL  string `json:"url"` // relative to the page
+}
+
+// LicenseJSON is a licence key.
+type LicenseJSON struct {
+	Product string `json:"product"` // its name
+	Key     string `json:"key"`
+}
+
+// Status is what anybody may know of an order: the three facts and nothing of the buyer.
+func Status(v ledger.View) StatusJSON {
+	return StatusJSON{
+		Order:         v.Key.String(),
+		Payment:       PaymentJSON{v.Facts.Payment},
+		Access:        AccessJSON{v.Facts.Access},
+		Email:         EmailJSON{v.Facts.Email, v.Facts.Delivery},
+		CustomerState: v.Facts.CustomerState(),
+	}
+}

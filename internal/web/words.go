@@ -1,0 +1,116 @@
+package web
+
+import (
+	"handover/internal/ledger"
+	"handover/internal/order"
+)
+
+// words are what the page says about a state, in the words of somebody who bought something.
+type words struct {
+	tone     tone
+	pill     string
+	headline string
+	lead     []string
+	askShop  bool
+}
+
+var stateWords = map[order.CustomerState]words{
+	order.CustomerWaiting: {toneWait, "Waiting", "Waiting for payment confirmation", []string{
+		"This usually takes a few seconds. You can leave this page open: it updates by itself.",
+	}, false},
+	order.CustomerProcessing: {toneWait, "On its way", "Waiting for payment confirmation", []string{
+		"Your payment is on its way. With bank debits and transfers it can take days until it arrives.",
+		"Please do not pay again. As soon as the money is there, we email you and your order appears here.",
+	}, false},
+	order.CustomerFailed: {toneStop, "Not paid", "The payment did not go through", []string{
+		"Nothing was delivered. You can try again in the shop, perhaps with another way to pay.",
+	}, true},
+	order.CustomerPreparing: {toneWait, "Paid", "Preparing your download", []string{
+		"Thank you, your payment has arrived. This takes a moment, and the page updates by itself.",
+	}, false},
+	order.CustomerEmailPending: {toneDone, "Ready", "Your order is ready", nil, false},
+	order.CustomerReady:        {toneDone, "Ready", "Your order is ready", nil, false},
+	order.CustomerBounced:      {toneDone, "Ready", "Your order is ready", nil, true},
+	order.CustomerOnHold: {toneCare, "On hold", "On hold while the payment is being disputed", []string{
+		"Access is paused until the bank has decided. Nothing is lost: if the payment stands, it comes back by itself.",
+	}, true},
+	order.CustomerEnded: {toneStop, "Ended", "Refunded: access has ended", []string{
+		"The payment was returned, so downloads and licence keys of this order no longer work.",
+	}, true},
+	order.CustomerLooking: {toneCare, "With the shop", "We are looking into it", []string{
+		"Something about this order needs a person, and the shop has been told. You need not pay again.",
+	}, true},
+	order.CustomerNotOurs: {toneTodo, "Elsewhere", "This order is not delivered here", []string{
+		"What you bought reaches you another way. The shop can tell you how.",
+	}, true},
+}
+
+func wordsFor(v ledger.View) words {
+	state := v.Facts.CustomerState()
+	w := stateWords[state]
+	switch state {
+	case order.CustomerEmailPending:
+		w.lead = emailPendingWords(v)
+	case order.CustomerReady:
+		w.lead = []string{sentTo(v) + " The link in it keeps working."}
+	case order.CustomerBounced:
+		w.lead = []string{"The email came back" + at(v) + ". Please contact the shop, so that it can reach you at another address."}
+	}
+	return w
+}
+
+func emailPendingWords(v ledger.View) []string {
+	switch {
+	case v.Facts.Email == order.EmailPending:
+		return []string{"The email is still on its way."}
+	case address(v) == "":
+		return []string{"We have no email address of yours. Please keep what is here, or contact the shop for an email with a lasting link."}
+	}
+	return []string{"We could not confirm the email; your download is here."}
+}
+
+func readyHeadline(files int) string {
+	switch files {
+	case 0:
+		return "Your order is ready"
+	case 1:
+		return "Your download is ready"
+	}
+	return "Your downloads are ready"
+}
+
+// closedText says where the downloads are, once the page by session id offers none any more.
+func closedText(v ledger.View) string {
+	const closed = "For your safety this page offers downloads and keys only for a while after the payment. "
+	if v.Facts.Email == order.EmailAccepted && !v.Facts.Delivery.CameBack() {
+		return closed + "Please use the link in the email we sent" + at(v) + ": it keeps working."
+	}
+	return closed + "Please contact the shop for an email with a lasting link."
+}
+
+// address is where the newest email went, or would go.
+func address(v ledger.View) string {
+	for i := len(v.Emails) - 1; i >= 0; i-- {
+		if v.Emails[i].Address != "" {
+			return v.Emails[i].Address
+		}
+	}
+	return v.Address
+}
+
+// at names the address, masked: the page may be seen by others than the buyer.
+func at(v ledger.View) string {
+	if masked := order.MaskAddress(address(v)); masked != "" {
+		return " to " + masked
+	}
+	return ""
+}
+
+func sentTo(v ledger.View) string { return "Email sent" + at(v) + "." }
+
+// notices are what follows "send it again", by the word in the address.
+var notices = map[string]string{
+	"1":    "We are sending it again, to the same address.",
+	"soon": "We sent it only a little while ago. Please wait a few minutes, and look in the spam folder too.",
+	"no":   "It cannot be sent again just now. Please contact the shop.",
+}

@@ -1,0 +1,88 @@
+// Command starter serves webhooks, order pages and downloads, and is the operator's command line.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"handover/internal/ledger"
+)
+
+// The exit codes of every command.
+const (
+	exitDone     = 0
+	exitFailed   = 1
+	exitUsage    = 2
+	exitNotFound = 3
+)
+
+// commands is the whole command line.
+type commands struct {
+	Serve   serveCommand   `cmd:"" help:"Serve webhooks, order pages and downloads."`
+	Status  statusCommand  `cmd:"" help:"Show everything known of one order."`
+	List    listCommand    `cmd:"" help:"List orders."`
+	Resend  resendCommand  `cmd:"" help:"Send the access email again, as a new generation."`
+	Migrate migrateCommand `cmd:"" help:"Bring the database schema up to date."`
+}
+
+// console is what a command works with.
+type console struct {
+	ctx    context.Context
+	out    io.Writer
+	getenv func(string) (string, bool)
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+func run(ctx context.Context, args []string, out, errs io.Writer) int {
+	exited := -1
+	parser, err := kong.New(&commands{},
+		kong.Name("starter"),
+		kong.Description("Handover's server and the operator's command line. ORDER is ENVIRONMENT/SESSION, for example live/cs_live_a1b2. Exit codes: 0 done, 1 failed, 2 usage, 3 not found."),
+		kong.Writers(out, errs),
+		kong.Exit(func(code int) { exited = code }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	if err != nil {
+		fmt.Fprintln(errs, "starter:", err)
+		return exitFailed
+	}
+	parsed, err := parser.Parse(args)
+	if exited >= 0 {
+		return exited // --help
+	}
+	if err != nil {
+		fmt.Fprintf(errs, "starter: %v\nRun starter --help for the commands.\n", err)
+		return exitUsage
+	}
+	err = parsed.Run(&console{ctx: ctx, out: out, getenv: os.LookupEnv})
+	if err != nil {
+		fmt.Fprintln(errs, "starter:", err)
+	}
+	return exitCode(err)
+}
+
+// errUsage marks a command that was called wrongly.
+var errUsage = errors.New("usage")
+
+func exitCode(err error) int {
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.Is(err, errUsage):
+		return exitUsage
+	case errors.Is(err, ledger.ErrNotFound):
+		return exitNotFound
+	}
+	return exitFailed
+}

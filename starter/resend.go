@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/user"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"handover/activities"
+	"handover/internal/dispatch"
+	"handover/internal/engine"
+	"handover/internal/ledger"
+	"handover/internal/operator"
+	"handover/internal/order"
+	"handover/internal/telemetry"
+)
+
+type resendCommand struct {
+	Order  string `arg:"" help:"The order key, ENVIRONMENT/SESSION."`
+	Reason string `required:"" help:"Why. It is kept in the order's audit." placeholder:"TEXT"`
+	To     string `help:"Send to this address from now on." placeholder:"ADDRESS"`
+	JSON   bool   `help:"Print JSON."`
+}
+
+// resendJSON is the command's answer.
+type resendJSON struct {
+	Order      string           `json:"order"`
+	Outcome    string           `json:"outcome"` // sending, joined, refused, or waiting when nobody has decided yet
+	Refusal    order.Refusal    `json:"refusal,omitempty"`
+	Generation int              `json:"generation,omitempty"`
+	Email      order.EmailState `json:"email"`
+}
+
+func (r *resendCommand) Run(c *console) error {
+	request, err := r.request()
+	if err != nil {
+		return err
+	}
+	l, closeLedger, err := c.migrated()
+	if err != nil {
+		return err
+	}
+	defer closeLedger()
+	v, err := readOrder(c.ctx, l, r.Order)
+	if err != nil {
+		return err
+	}
+	request.Key = v.Key
+	if !r.JSON {
+		showKnown(c.out, v)
+	}
+	if refusal := refusedNow(v, request.Address); refusal != "" {
+		return r.refused(c, v.Key, refusal)
+	}
+	if err := l.File(c.ctx, request); err != nil {
+		return err
+	}
+	if err := c.signal(l, request); err != nil {
+		fmt.Fprintln(c.out, "The request is stored. Temporal does not answer now; starter serve hands it over when it is back.")
+		return errors.New("Temporal does not answer (TEMPORAL_ADDRESS)")
+	}
+	return r.await(c, l, request)
+}
+
+func (r *resendCommand) request() (ledger.Request, error) {
+	request := ledger.Request{ID: "starter/" + uuid.NewString(), Kind: activities.KindResend, Who: whoami(), Why: strings.TrimSpace(r.Reason)}
+	if request.Why == "" || len(request.Why) > 500 {
+		return request, fmt.Errorf("%w: --reason takes a text of 1 to 500 bytes", errUsage)
+	}
+	if strings.Contains(request.Why, "@") {
+		return request, fmt.Errorf("%w: --reason must not hold an address, it would stay in Temporal's history; use --to", errUsage)
+	}
+	if r.To != "" {
+		address, ok := order.CleanAddress(r.To)
+		if !ok {
+			return request, fmt.Errorf("%w: --to takes one email address, like alex@example.com", errUsage)
+		}
+		request.Address = address
+	}
+	return request, nil
+}
+
+// whoami is the operator's name for the audit.
+func whoami() string {
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		return u.Username
+	}
+	return "operator"
+}
+
+// showKnown says what is known of the earlier message before another one goes out.
+func showKnown(w io.Writer, v ledger.View) {
+	fmt.Fprintf(w, "Order %s\n", v.Key)
+	if len(v.Emails) == 0 {
+		fmt.Fprintln(w, "  No email has been owed yet.")
+		return
+	}
+	for _, line := range operator.Emails(v, time.Now()) {
+		fmt.Fprintf(w, "  Known so far: %s\n", line)
+	}
+}
+
+// refusedNow spares the way through Temporal where the answer is clear. The decision itself is taken there.
+func refusedNow(v ledger.View, to string) order.Refusal {
+	facts := order.ResendFacts{Payment: v.Facts.Payment, Access: v.Facts.Access, Address: v.Address}
+	if to != "" {
+		facts.Address = to
+	}
+	_, refusal := order.DecideResend(facts)
+	return refusal
+}
+
+func (r *resendCommand) refused(c *console, key order.Key, refusal order.Refusal) error {
+	if r.JSON {
+		if err := printJSON(c.out, resendJSON{Order: key.String(), Outcome: string(order.OutcomeRefused), Refusal: refusal}); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("refused: %s", refusal.Says())
+}
+
+// signal hands the request to the order's workflow, in a new run when it has closed.
+func (c *console) signal(l *ledger.Ledger, request ledger.Request) error {
+	log := telemetry.Logger(io.Discard)
+	temporal, options, err := engine.Connect(nil, log, "starter")
+	if err != nil {
+		return err
+	}
+	defer temporal.Close()
+	queue, _ := c.getenv("TASK_QUEUE")
+	if queue == "" {
+		queue = "handover"
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, 10*time.Second)
+	defer cancel()
+	d := dispatch.New(temporal, l, queue, log)
+	d.UseAttributes(engine.HasAttributes(ctx, temporal, options.Namespace))
+	return d.Resend(ctx, request.Key, request.ID, request.Why)
+}
+
+// await shows what was decided and, when it comes soon, that the provider has accepted the message.
+func (r *resendCommand) await(c *console, l *ledger.Ledger, request ledger.Request) error {
+	answer := resendJSON{Order: request.Key.String(), Outcome: "waiting", Email: order.EmailPending}
+	deadline := time.Now().Add(20 * time.Second)
+	for time.Now().Before(deadline) && c.ctx.Err() == nil {
+		d, decided, err := l.Decided(c.ctx, request.Key, request.ID)
+		if err != nil {
+			return err
+		}
+		if decided {
+			answer.Outcome, answer.Refusal, answer.Generation = string(d.Outcome), d.Refusal, d.Generation
+			if d.Outcome == order.OutcomeRefused {
+				return r.refused(c, request.Key, d.Refusal)
+			}
+			v, err := l.Order(c.ctx, request.Key)
+			if err != nil {
+				return err
+			}
+			if answer.Email = operator.Generation(v, d.Generation); answer.Email != order.EmailPending {
+				break
+			}
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	if r.JSON {
+		return printJSON(c.out, answer)
+	}
+	fmt.Fprintln(c.out, resendSentence(answer))
+	return nil
+}
+
+func resendSentence(a resendJSON) string {
+	switch {
+	case a.Outcome == "waiting":
+		return "The signal is with Temporal, and no worker has answered yet. It is carried out once a worker runs; look with: starter status " + a.Order
+	case a.Email == order.EmailAccepted:
+		return fmt.Sprintf("Generation %d was accepted by the email provider. Accepted is not delivered.", a.Generation)
+	case a.Outcome == string(order.OutcomeJoined):
+		return fmt.Sprintf("Generation %d is already on its way to the same address: this request has joined it.", a.Generation)
+	case a.Email == order.EmailPending:
+		return fmt.Sprintf("Generation %d is on its way; the provider has not accepted it yet. Look with: starter status %s", a.Generation, a.Order)
+	}
+	return fmt.Sprintf("Generation %d needs attention. Look with: starter status %s", a.Generation, a.Order)
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"handover/activities"
+	"handover/internal/dispatch"
+	"handover/internal/email"
+	"handover/internal/email/senders"
+	"handover/internal/engine"
+	"handover/internal/files"
+	"handover/internal/ledger"
+	"handover/internal/order"
+	"handover/internal/setup"
+	"handover/internal/web"
+)
+
+type serveCommand struct{}
+
+func (*serveCommand) Run(c *console) error {
+	p, err := setup.Open(c.ctx, setup.Options{Name: "starter", DefaultAdmin: "127.0.0.1:9090", Getenv: c.getenv, Log: os.Stderr})
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	d := dispatch.New(p.Temporal, p.Ledger, p.Settings.TaskQueue, p.Log)
+	deps, closeFiles, err := webDeps(c.ctx, p, d)
+	if err != nil {
+		return err
+	}
+	defer closeFiles()
+	handler, err := web.New(deps, web.Config{
+		PublicURL: p.Config.PublicURL, PageDownloadFor: p.Config.Orders.PageDownloadFor, ShopName: p.ShopName(), Contact: p.Config.Email.ReplyTo})
+	if err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(c.ctx)
+	group.Go(func() error { return p.ServeAdmin(ctx, p.Checks()) })
+	group.Go(func() error {
+		// Webhooks are answered from the first moment: while the schema is not there they get a 503 and come again.
+		return setup.Serve(ctx, web.NewServer(handler, p.Settings.ListenAddr), "LISTEN_ADDR", p.Settings.ListenAddr, p.Log)
+	})
+	group.Go(func() error {
+		if err := p.Migrate(ctx); err != nil && ctx.Err() == nil {
+			return err
+		}
+		engine.KeepAttributes(ctx, p.Temporal, p.Namespace, d.UseAttributes)
+		return nil
+	})
+	group.Go(func() error { d.Run(ctx); return nil })
+	return group.Wait()
+}
+
+func webDeps(ctx context.Context, p *setup.Process, d *dispatch.Dispatcher) (web.Deps, func(), error) {
+	opened, err := p.Providers()
+	if err != nil {
+		return web.Deps{}, nil, err
+	}
+	environments := map[string]web.Environment{}
+	for name, e := range p.Config.Environments {
+		environments[name] = web.Environment{Name: name, Mode: e.Mode, Account: e.Account, Provider: opened[name]}
+	}
+	var events email.Webhook
+	if len(p.Config.Email.WebhookSecrets) > 0 {
+		if events, err = senders.Open(p.Config.Email, p.Config.Steps.Email); err != nil {
+			return web.Deps{}, nil, err
+		}
+	}
+	bucket, err := files.Open(ctx, p.Config.FilesBucket)
+	if err != nil {
+		return web.Deps{}, nil, err
+	}
+	return web.Deps{
+		Environments: environments, Orders: p.Ledger, Events: p.Ledger, Dispatcher: d, EmailWebhook: events, EmailEvents: p.Ledger,
+		Resender: resender{p.Ledger, d}, Files: bucket, Catalogue: order.NewCatalogue(p.Config.Products), Metrics: p.Counters, Log: p.Log, Now: time.Now,
+	}, func() { _ = bucket.Close() }, nil
+}
+
+// resender carries out the buyer's "send it again": filed first, so that it is not lost while Temporal is away.
+type resender struct {
+	ledger     *ledger.Ledger
+	dispatcher *dispatch.Dispatcher
+}
+
+func (r resender) BuyerResend(ctx context.Context, key order.Key) (web.BuyerResult, error) {
+	request := ledger.Request{Key: key, ID: "buyer/" + uuid.NewString(), Kind: activities.KindResend, Who: "buyer", Why: "asked for on the order page"}
+	filed, wait, err := r.ledger.FileForBuyer(ctx, request)
+	if err != nil {
+		return web.BuyerResult{}, err
+	}
+	if !filed {
+		return web.BuyerResult{TooSoon: true, RetryAfter: wait}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	_ = r.dispatcher.Resend(ctx, key, request.ID, request.Why) // what does not go now goes with the dispatcher's loop
+	return web.BuyerResult{Sent: true}, nil
+}

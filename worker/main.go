@@ -1,0 +1,187 @@
+// Command worker runs the workflows and their activities. Run as many as needed.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+	"golang.org/x/sync/errgroup"
+
+	"handover/activities"
+	"handover/internal/access/kinds"
+	"handover/internal/config"
+	"handover/internal/email/senders"
+	"handover/internal/engine"
+	"handover/internal/link"
+	"handover/internal/order"
+	"handover/internal/setup"
+	"handover/internal/telemetry"
+	"handover/workflows"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "worker:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) error {
+	p, err := setup.Open(ctx, setup.Options{Name: "worker", DefaultAdmin: "127.0.0.1:9091", Getenv: os.LookupEnv, Log: os.Stderr})
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	steps, err := newActivities(p)
+	if err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return p.ServeAdmin(ctx, append(p.Checks(), pollers(p))) })
+	group.Go(func() error {
+		if err := p.Migrate(ctx); err != nil {
+			return notCancelled(ctx, err)
+		}
+		return work(ctx, p, steps)
+	})
+	return group.Wait()
+}
+
+// work polls until the context ends. Temporal may be away: polling begins when it is there.
+func work(ctx context.Context, p *setup.Process, steps *activities.Activities) error {
+	if err := awaitTemporal(ctx, p); err != nil {
+		return notCancelled(ctx, err)
+	}
+	engine.EnsureAttributes(ctx, p.Temporal, p.Namespace)
+	worker.SetStickyWorkflowCacheSize(1500)
+	main := worker.New(p.Temporal, p.Settings.TaskQueue, options(p.Identity))
+	flows := workflows.New(workflowConfig(p))
+	main.RegisterWorkflowWithOptions(flows.Deliver, workflow.RegisterOptions{Name: workflows.DeliverName})
+	main.RegisterActivity(steps)
+	emails := worker.New(p.Temporal, emailQueue(p), emailOptions(p))
+	emails.RegisterActivityWithOptions(steps.SendAccessEmail, activity.RegisterOptions{Name: "SendAccessEmail"})
+	if err := main.Start(); err != nil {
+		return fmt.Errorf("start polling: %w", err)
+	}
+	defer main.Stop()
+	if err := emails.Start(); err != nil {
+		return fmt.Errorf("start polling: %w", err)
+	}
+	defer emails.Stop()
+	p.Log.Info("polling", "task_queue", p.Settings.TaskQueue, "namespace", p.Namespace)
+	<-ctx.Done()
+	return nil
+}
+
+func awaitTemporal(ctx context.Context, p *setup.Process) error {
+	for said := false; ; said = true {
+		asked, cancel := context.WithTimeout(ctx, 5*time.Second)
+		err := engine.Healthy(asked, p.Temporal)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		if !said {
+			p.Log.Warn("waiting for Temporal", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+}
+
+func notCancelled(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// options size the worker: pollers follow the load, an attempt that is under way at a stop may finish, and a worker
+// that died is not waited for longer than a second.
+func options(identity string) worker.Options {
+	autoscale := worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{
+		InitialNumberOfPollers: 5, MinimumNumberOfPollers: 1, MaximumNumberOfPollers: 20})
+	return worker.Options{
+		Identity:                           identity,
+		WorkerStopTimeout:                  20 * time.Second,
+		StickyScheduleToStartTimeout:       time.Second,
+		MaxConcurrentActivityExecutionSize: 100,
+		WorkflowTaskPollerBehavior:         autoscale,
+		ActivityTaskPollerBehavior:         autoscale,
+	}
+}
+
+// emailOptions keep the email provider's rate limit over all workers: Temporal hands out no more tasks than that.
+func emailOptions(p *setup.Process) worker.Options {
+	o := options(p.Identity)
+	o.DisableWorkflowWorker = true
+	o.TaskQueueActivitiesPerSecond = p.Config.Email.RatePerSecond
+	return o
+}
+
+func emailQueue(p *setup.Process) string { return p.Settings.TaskQueue + "-email" }
+
+// pollers says whether this very process is seen polling: a process can run and serve nothing.
+func pollers(p *setup.Process) telemetry.Check {
+	return telemetry.Check{Name: "pollers", Run: func(ctx context.Context) error {
+		err := engine.Polling(ctx, p.Temporal, p.Settings.TaskQueue, p.Identity, enumspb.TASK_QUEUE_TYPE_WORKFLOW, enumspb.TASK_QUEUE_TYPE_ACTIVITY)
+		if err != nil {
+			return err
+		}
+		return engine.Polling(ctx, p.Temporal, emailQueue(p), p.Identity, enumspb.TASK_QUEUE_TYPE_ACTIVITY)
+	}}
+}
+
+func newActivities(p *setup.Process) (*activities.Activities, error) {
+	opened, err := p.Providers()
+	if err != nil {
+		return nil, err
+	}
+	environments := map[string]activities.Environment{}
+	for name, e := range p.Config.Environments {
+		environments[name] = activities.Environment{Mode: e.Mode, Provider: opened[name]}
+	}
+	sender, err := senders.Open(p.Config.Email, p.Config.Steps.Email)
+	if err != nil {
+		return nil, err
+	}
+	links, err := link.New(p.Config.PublicURL, config.Reveal(p.Config.LinkSecrets))
+	if err != nil {
+		return nil, err
+	}
+	steps := p.Config.Steps
+	return activities.New(activities.Deps{
+		Ledger: p.Ledger, Environments: environments, Catalogue: order.NewCatalogue(p.Config.Products), Kinds: kinds.Own(),
+		Sender: sender, Links: links, Outcomes: p.Counters, Log: p.Log,
+	}, activities.Config{
+		From: p.Config.Email.From, ReplyTo: p.Config.Email.ReplyTo, ShopName: p.ShopName(),
+		EmailLease: steps.Email.StartToClose(), EmailWindow: p.Config.Email.SendWindow(), EmailAttempts: steps.Email.Attempts,
+		AccessAttempts: steps.Access.Attempts, OpenFor: p.Config.Orders.OpenFor,
+	}), nil
+}
+
+func workflowConfig(p *setup.Process) workflows.Config {
+	steps := p.Config.Steps
+	return workflows.Config{
+		Payment: policy(steps.Payment), Access: policy(steps.Access), Email: policy(steps.Email),
+		EmailQueue: emailQueue(p), OpenFor: p.Config.Orders.OpenFor, AwaitPaymentFor: p.Config.Orders.AwaitPaymentFor,
+	}
+}
+
+func policy(s config.Step) workflows.Policy {
+	return workflows.Policy{Attempts: s.Attempts, FirstWait: s.FirstWait, Factor: s.Factor, LongestWait: s.LongestWait,
+		GiveUpAfter: s.GiveUpAfter, StartToClose: s.StartToClose()}
+}
