@@ -155,6 +155,9 @@ func TestTailShowsTheLastLines(t *testing.T) {
 	if got, want := dev.Tail(log, 2), "    two\n    three\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	if got, want := dev.Tail(log, 2, "thr"), "    one\n    two\n"; got != want {
+		t.Errorf("got %q without the noise, want %q", got, want)
+	}
 	if got := dev.Tail(log+".absent", 2); got != "" {
 		t.Errorf("got %q for a log that is not there, want nothing", got)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -30,15 +31,16 @@ type manager struct {
 	program string
 	update  []string // empty where installing refreshes the lists by itself
 	install []string // the package's name follows
+	patient []string // options that only matter where nobody watches
 	asRoot  bool
 }
 
 var managers = []manager{
-	{"apt-get", []string{"update", "-qq"}, []string{"install", "-y", "-o", "DPkg::Lock::Timeout=120"}, true},
-	{"dnf", nil, []string{"install", "-y"}, true},
-	{"apk", nil, []string{"add", "--no-cache"}, true},
-	{"pacman", nil, []string{"-Sy", "--noconfirm"}, true},
-	{"brew", nil, []string{"install"}, false},
+	{"apt-get", []string{"update", "-qq"}, []string{"install", "-y"}, []string{"-o", "DPkg::Lock::Timeout=120"}, true},
+	{"dnf", nil, []string{"install", "-y"}, nil, true},
+	{"apk", nil, []string{"add", "--no-cache"}, nil, true},
+	{"pacman", nil, []string{"-Sy", "--noconfirm"}, nil, true},
+	{"brew", nil, []string{"install"}, nil, false},
 }
 
 // install brings the tool in through the package manager when that needs no password, else the error says what to run.
@@ -59,7 +61,7 @@ func install(ctx context.Context, t tool, out io.Writer) error {
 		// Stale lists are no reason to stop: the package may be reachable all the same.
 		_, _ = m.run(ctx, become, m.update)
 	}
-	arguments := append(append([]string{}, m.install...), strings.Fields(t.packages[m.program])...)
+	arguments := slices.Concat(m.install, m.patient, strings.Fields(t.packages[m.program]))
 	if text, err := m.run(ctx, become, arguments); err != nil {
 		return fmt.Errorf("%s could not be installed (%w); run: %s\n%s", t.what, err, m.byHand(t), lastLines(text, 10))
 	}
@@ -90,7 +92,7 @@ func (m manager) become(ctx context.Context) (prefix []string, allowed bool) {
 }
 
 func (m manager) run(ctx context.Context, become, arguments []string) (output string, err error) {
-	line := append(append(append([]string{}, become...), "env", "DEBIAN_FRONTEND=noninteractive", m.program), arguments...)
+	line := slices.Concat(become, []string{"env", "DEBIAN_FRONTEND=noninteractive", m.program}, arguments)
 	text, err := exec.CommandContext(ctx, line[0], line[1:]...).CombinedOutput()
 	return string(text), err
 }

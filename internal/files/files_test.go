@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"handover/internal/files"
 )
@@ -218,13 +219,13 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 		t.Fatal(err)
 	}
 	for bucketURL, want := range map[string]string{
-		"":                           "no URL",
-		"/var/lib/files":             "no URL",
-		"ftp://example.com":          "ftp",
-		"file://var/lib/files":       "three slashes",
-		"file:///no/such/folder":     "does not exist: create it",
-		"file://" + file:             "is not a folder",
-		"file:///tmp?no_such_word=1": "no_such_word",
+		"":                        "no URL",
+		"/var/lib/files":          "no URL",
+		"ftp://example.com":       "ftp",
+		"file://var/lib/files":    "three slashes",
+		"file:///no/such/folder":  "does not exist: create it",
+		"file://" + file:          "is not a folder",
+		"file:///?no_such_word=1": "no_such_word",
 	} {
 		_, err := files.Open(t.Context(), bucketURL)
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -243,5 +244,37 @@ func TestOpenMakesTheFolderWhenTheURLSaysSo(t *testing.T) {
 	defer func() { _ = bucket.Close() }()
 	if _, err := os.Stat(dir); err != nil {
 		t.Error(err)
+	}
+}
+
+// slowClient takes an answer and remembers how long it was given for each part.
+type slowClient struct {
+	*httptest.ResponseRecorder
+	deadlines []time.Time
+}
+
+func (s *slowClient) SetWriteDeadline(at time.Time) error {
+	s.deadlines = append(s.deadlines, at)
+	return nil
+}
+
+func TestLongDownloadsAreGivenTimeAsTheyGoOn(t *testing.T) {
+	t.Parallel()
+	bucket, dir, _ := shelf(t)
+	if err := os.WriteFile(filepath.Join(dir, "film.mp4"), make([]byte, 1<<20), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	client := &slowClient{ResponseRecorder: httptest.NewRecorder()}
+	began := time.Now()
+	if err := bucket.Serve(client, httptest.NewRequest("GET", "/", nil), "film.mp4"); err != nil {
+		t.Fatal(err)
+	}
+	if len(client.deadlines) < 1<<20/(32<<10) || client.Body.Len() != 1<<20 {
+		t.Fatalf("%d deadlines for %d bytes", len(client.deadlines), client.Body.Len())
+	}
+	for _, at := range client.deadlines {
+		if left := at.Sub(began); left < 30*time.Second || left > 2*time.Minute {
+			t.Fatalf("a part was given %v", left)
+		}
 	}
 }

@@ -168,8 +168,8 @@ func (s *shop) StoreEvent(ctx context.Context, e ledger.WebhookEvent) (ledger.St
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.storeCtx = ctx
-	if s.storeErr != nil {
-		return ledger.Stored{}, s.storeErr
+	if err := errors.Join(s.storeErr, ctx.Err()); err != nil {
+		return ledger.Stored{}, err
 	}
 	s.events = append(s.events, e)
 	return s.next, nil
@@ -179,6 +179,9 @@ func (s *shop) HandOver(ctx context.Context, key order.Key, event string, next l
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.handCtx = ctx
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	s.handed = append(s.handed, fmt.Sprintf("%s %s %s", key, event, next))
 	return s.handErr
 }

@@ -235,7 +235,7 @@ func TestPartlyRevokedOrderSaysWhatEnded(t *testing.T) {
 			ledger.Grant{ID: 10, Product: "guide", Kind: "github", State: order.AccessGranted})
 	}))
 	text := words(get(s, orderPath).Body.String())
-	for _, want := range []string{`Tom & "Jerry" <3: access has ended`, "field-guide.pdf", "The Field Guide: the invitation comes from the service"} {
+	for _, want := range []string{`Tom & "Jerry" <3: access has ended`, "field-guide.pdf", "The Field Guide: your invitation comes separately"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not on the page: %s", want, text)
 		}

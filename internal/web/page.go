@@ -29,6 +29,7 @@ const (
 // pageModel is everything the order page shows.
 type pageModel struct {
 	chrome
+	kind      pageKind
 	State     order.CustomerState
 	Version   string // changes when the page has something else to say; order.js makes the same of the JSON
 	Tone      tone
@@ -58,6 +59,7 @@ func (s *server) orderModel(v ledger.View, kind pageKind) *pageModel {
 	state := v.Facts.CustomerState()
 	w := wordsFor(v)
 	m := &pageModel{
+		kind:  kind,
 		State: state,
 		Version: string(v.Facts.Payment) + " " + string(v.Facts.Access) + " " + string(v.Facts.Email) + " " +
 			string(v.Facts.Delivery) + " " + string(state),
@@ -112,6 +114,9 @@ func (m *pageModel) offer(s *server, v ledger.View, open bool, prefix string) {
 		return
 	}
 	m.Downloads, m.Licenses = files, keys
+	if m.State == order.CustomerReady && m.kind == pageBySession {
+		m.Lead[0] += " The link in it keeps working."
+	}
 	if m.Tone == toneDone {
 		m.Headline = readyHeadline(len(files))
 		m.Title = m.Headline

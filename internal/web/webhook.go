@@ -85,7 +85,7 @@ func (s *server) body(w http.ResponseWriter, r *http.Request, environment string
 		w.Header().Set("Connection", "close")
 		return nil, answerCut, false
 	}
-	// The deadline would otherwise cancel the request's context while the event is being stored.
+	// It was the body's deadline; left in place it would end the request while the event is being stored.
 	_ = control.SetReadDeadline(time.Time{})
 	return body, answer{}, true
 }

@@ -181,6 +181,7 @@ func TestBodyIsVerifiedAsItCame(t *testing.T) {
 		{"trailing newline added", []byte(paid + "\n"), []byte(paid), "", 401},
 		{"zipped after signing", zipped.Bytes(), []byte(paid), "gzip", 401},
 		{"signed over the zipped bytes", zipped.Bytes(), zipped.Bytes(), "gzip", 400},
+		{"plain and said to be zipped", []byte(paid), []byte(paid), "gzip", 400},
 		{"zipped and not said so", zipped.Bytes(), zipped.Bytes(), "", 400},
 	}
 	for _, test := range tests {

@@ -52,11 +52,19 @@ func wordsFor(v ledger.View) words {
 	case order.CustomerEmailPending:
 		w.lead = emailPendingWords(v)
 	case order.CustomerReady:
-		w.lead = []string{sentTo(v) + " The link in it keeps working."}
+		w.lead = []string{"Email sent" + at(v) + "."}
 	case order.CustomerBounced:
-		w.lead = []string{"The email came back" + at(v) + ". Please contact the shop, so that it can reach you at another address."}
+		w.lead = []string{bouncedWords(v)}
 	}
 	return w
+}
+
+func bouncedWords(v ledger.View) string {
+	const ask = " Please contact the shop, so that it can reach you at another address."
+	if masked := order.MaskAddress(address(v)); masked != "" {
+		return "The email came back: " + masked + " did not take it." + ask
+	}
+	return "The email came back." + ask
 }
 
 func emailPendingWords(v ledger.View) []string {
@@ -83,7 +91,7 @@ func readyHeadline(files int) string {
 func closedText(v ledger.View) string {
 	const closed = "For your safety this page offers downloads and keys only for a while after the payment. "
 	if v.Facts.Email == order.EmailAccepted && !v.Facts.Delivery.CameBack() {
-		return closed + "Please use the link in the email we sent" + at(v) + ": it keeps working."
+		return closed + "Please use the link in the email: it keeps working."
 	}
 	return closed + "Please contact the shop for an email with a lasting link."
 }
@@ -105,8 +113,6 @@ func at(v ledger.View) string {
 	}
 	return ""
 }
-
-func sentTo(v ledger.View) string { return "Email sent" + at(v) + "." }
 
 // notices are what follows "send it again", by the word in the address.
 var notices = map[string]string{

@@ -72,15 +72,15 @@ func (s *stack) startApps(ctx context.Context) (*apps, error) {
 	}
 	return a, together(ctx,
 		func(ctx context.Context) error {
-			return s.startApp(ctx, "sandbox", nil, sandbox, a.sandbox+"/control/counts")
+			return s.startApp(ctx, "sandbox", host(a.sandbox), a.sandbox+"/control/counts", nil, sandbox)
 		},
 		func(ctx context.Context) error {
 			environment := slices.Concat(a.environment, []string{"ADMIN_ADDR=" + host(a.workerAdmin)})
-			return s.startApp(ctx, "worker", nil, environment, a.workerAdmin+"/readyz")
+			return s.startApp(ctx, "worker", "", a.workerAdmin+"/readyz", nil, environment)
 		},
 		func(ctx context.Context) error {
 			environment := slices.Concat(a.environment, []string{"ADMIN_ADDR=" + host(a.starterAdmin), "LISTEN_ADDR=" + host(a.starter)})
-			return s.startApp(ctx, "starter", []string{"serve"}, environment, a.starterAdmin+"/readyz")
+			return s.startApp(ctx, "starter", host(a.starter), a.starterAdmin+"/readyz", []string{"serve"}, environment)
 		},
 	)
 }
@@ -173,7 +173,7 @@ func (s *stack) sandboxEnvironment(a *apps) ([]string, error) {
 }
 
 // startApp starts one of our programs and returns when the given address answers 200.
-func (s *stack) startApp(ctx context.Context, name string, arguments, environment []string, health string) error {
+func (s *stack) startApp(ctx context.Context, name, address, health string, arguments, environment []string) error {
 	began := time.Now()
 	process, err := dev.Start(dev.Spec{
 		Name: name, Path: s.program(name), Args: arguments, Env: environment, Dir: s.state.Dir, Log: s.state.Log(name),
@@ -188,7 +188,7 @@ func (s *stack) startApp(ctx context.Context, name string, arguments, environmen
 	for {
 		last, err := answers(ctx, health)
 		if err == nil {
-			s.ready(name, host(health), began)
+			s.ready(name, address, began)
 			return nil
 		}
 		select {

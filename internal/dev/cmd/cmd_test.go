@@ -50,7 +50,7 @@ func TestShopConfigurationIsAccepted(t *testing.T) {
 			}
 		}
 	}
-	if got := c.Environments["test"].APIURL; got != "http://127.0.0.1:8090/stripe" {
+	if got := c.Environments["test"].APIURL; got != "http://127.0.0.1:8090" {
 		t.Errorf("the payment API is %q, want the sandbox's", got)
 	}
 }

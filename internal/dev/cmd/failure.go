@@ -26,7 +26,8 @@ func explain(out io.Writer, err error) {
 		return
 	}
 	for _, log := range f.logs {
-		if tail := dev.Tail(log, 15); tail != "" {
+		// Every look at the order page is a line in the starter's log.
+		if tail := dev.Tail(log, 15, `"msg":"request"`); tail != "" {
 			fmt.Fprintf(out, "%s ends with:\n%s", log, tail)
 		}
 	}

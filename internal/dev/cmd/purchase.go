@@ -86,7 +86,7 @@ func (a *apps) await(ctx context.Context, p *purchase, limit time.Duration) erro
 	defer cancel()
 	var page orderPage
 	for {
-		if err := call(ctx, http.MethodGet, a.starter+"/orders/"+p.key(), nil, &page); err != nil {
+		if err := call(ctx, http.MethodGet, a.starter+"/orders/"+p.key(), nil, &page); err != nil && ctx.Err() == nil {
 			return err
 		}
 		p.note("payment confirmed", page.Payment.State == "confirmed")
@@ -103,9 +103,17 @@ func (a *apps) await(ctx context.Context, p *purchase, limit time.Duration) erro
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("order %s is not delivered after %s: %s: %w", p.key(), limit, facts, ctx.Err())
-		case <-time.After(5 * time.Millisecond):
+		case <-time.After(lookAgain(time.Since(p.began))):
 		}
 	}
+}
+
+// lookAgain is often while the times are of interest, and seldom after that.
+func lookAgain(waited time.Duration) time.Duration {
+	if waited < 2*time.Second {
+		return 5 * time.Millisecond
+	}
+	return 250 * time.Millisecond
 }
 
 func (p *purchase) note(what string, now bool) {

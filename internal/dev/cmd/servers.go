@@ -43,21 +43,33 @@ type stack struct {
 
 	mu       sync.Mutex
 	started  []server
-	unasked  chan error // receives the processes that ended by themselves
+	fail     context.CancelCauseFunc // ends the stack's context
 	stopping chan struct{}
 }
 
-func newStack(root, name string) (*stack, error) {
+// newStack takes a state directory. The returned context ends when a process of the stack ends by itself.
+func newStack(ctx context.Context, root, name string) (*stack, context.Context, error) {
 	state, err := dev.OpenState(filepath.Join(root, ".handover"), name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return &stack{root: root, say: os.Stderr, state: state, unasked: make(chan error, 16), stopping: make(chan struct{})}, nil
+	ctx, fail := context.WithCancelCause(ctx)
+	return &stack{root: root, say: os.Stderr, state: state, fail: fail, stopping: make(chan struct{})}, ctx, nil
+}
+
+// stay waits until the context ends: nil for a Ctrl-C, else what went wrong.
+func stay(ctx context.Context) error {
+	<-ctx.Done()
+	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
 }
 
 // close stops everything in the reverse order and gives the state directory free.
 func (s *stack) close() {
 	close(s.stopping)
+	s.fail(nil)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := len(s.started) - 1; i >= 0; i-- {
@@ -75,7 +87,7 @@ func (s *stack) add(name string, srv server, process *dev.Process) {
 		select {
 		case <-s.stopping:
 		case <-process.Done():
-			s.unasked <- logged(fmt.Errorf("%s ended by itself", name), process.LogFile())
+			s.fail(logged(fmt.Errorf("%s ended by itself", name), process.LogFile()))
 		}
 	}()
 }

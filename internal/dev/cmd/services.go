@@ -14,7 +14,7 @@ import (
 
 // services starts only the two servers, prints what tests and programs need to find them, and stays until Ctrl-C.
 func services(ctx context.Context, root string) error {
-	s, err := newStack(root, "services")
+	s, ctx, err := newStack(ctx, root, "services")
 	if err != nil {
 		return err
 	}
@@ -35,13 +35,9 @@ func services(ctx context.Context, root string) error {
 		fmt.Println("export " + name + "=" + quoted(value))
 	}
 	fmt.Fprintf(s.say, "Temporal UI %s. Ctrl-C stops both\n", s.temporal.UI())
-	select {
-	case <-ctx.Done():
-		return nil
-	case err := <-s.unasked:
-		explain(s.say, err)
-		return err
-	}
+	err = stay(ctx)
+	explain(s.say, err)
+	return err
 }
 
 // testVariables tell the tests where the servers are.

@@ -112,7 +112,7 @@ func openShop(dir, starter, sandbox string) (shop, error) {
 		}
 	}
 	bucket := url.URL{Scheme: "file", Path: files}
-	text := fmt.Sprintf(shopTOML, starter, sandbox+"/stripe", sandbox+"/resend", bucket.String())
+	text := fmt.Sprintf(shopTOML, starter, sandbox, sandbox+"/resend", bucket.String())
 	return s, os.WriteFile(s.config, []byte(text), 0o600)
 }
 

@@ -19,7 +19,7 @@ import (
 // test runs every check, then the tests, on servers that it starts once. With arguments it runs `go test` with them and
 // leaves the checks out; ./... is meant when they name no package.
 func test(ctx context.Context, root string, arguments []string) (err error) {
-	s, err := newStack(root, "test")
+	s, ctx, err := newStack(ctx, root, "test")
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func bench(ctx context.Context, root string, arguments []string) error {
 	if _, err := os.Stat(filepath.Join(root, "internal", "bench")); errors.Is(err, fs.ErrNotExist) {
 		return errors.New("there is no benchmark in internal/bench")
 	}
-	s, err := newStack(root, "bench")
+	s, ctx, err := newStack(ctx, root, "bench")
 	if err != nil {
 		return err
 	}

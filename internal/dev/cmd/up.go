@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -15,15 +16,10 @@ const orderLimit = 60 * time.Second
 
 // up brings everything up, shows one order and stays until Ctrl-C.
 func up(ctx context.Context, root string) error {
-	return show(ctx, root, os.Stdout, func(s *stack, a *apps, p *purchase) error {
+	return show(ctx, root, os.Stdout, func(ctx context.Context, s *stack, a *apps, p *purchase) error {
 		fmt.Fprintf(os.Stdout, "  Ctrl-C stops everything. Logs are in %s\n", s.relative(s.state.Path("logs")))
-		select {
-		case <-ctx.Done():
-			fmt.Fprintln(s.say, "stopping …")
-			return nil
-		case err := <-s.unasked:
-			return err
-		}
+		defer fmt.Fprintln(s.say, "stopping …")
+		return stay(ctx)
 	})
 }
 
@@ -34,7 +30,7 @@ func demo(ctx context.Context, root string) error {
 	if asJSON {
 		story = os.Stderr
 	}
-	return show(ctx, root, story, func(s *stack, a *apps, p *purchase) error {
+	return show(ctx, root, story, func(ctx context.Context, s *stack, a *apps, p *purchase) error {
 		if !asJSON {
 			return nil
 		}
@@ -50,15 +46,16 @@ func demo(ctx context.Context, root string) error {
 }
 
 // show brings everything up, has one product bought, tells the story and hands over to then.
-func show(ctx context.Context, root string, story io.Writer, then func(*stack, *apps, *purchase) error) (err error) {
-	s, err := newStack(root, "stack")
+func show(ctx context.Context, root string, story io.Writer, then func(context.Context, *stack, *apps, *purchase) error) (err error) {
+	s, ctx, err := newStack(ctx, root, "stack")
 	if err != nil {
 		return err
 	}
 	defer func() {
-		if err != nil && ctx.Err() == nil {
-			explain(s.say, err)
+		if err != nil && ctx.Err() != nil {
+			err = cmp.Or(stay(ctx), err) // a process that died is behind whatever failed then
 		}
+		explain(s.say, err)
 		s.close()
 	}()
 	err = together(ctx,
@@ -76,7 +73,7 @@ func show(ctx context.Context, root string, story io.Writer, then func(*stack, *
 	if err != nil {
 		return logged(err, s.state.Log("worker"), s.state.Log("starter"), s.state.Log("sandbox"))
 	}
-	return then(s, a, p)
+	return then(ctx, s, a, p)
 }
 
 // buy finishes what an interrupted start had begun, beside one new purchase.

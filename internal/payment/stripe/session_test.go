@@ -281,3 +281,20 @@ func BenchmarkSession(b *testing.B) {
 		}
 	}
 }
+
+func TestAnAPIBehindAPathIsReachedBelowIt(t *testing.T) {
+	t.Parallel()
+	asked := make(chan string, 1)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.URL.Path
+		w.WriteHeader(http.StatusNotFound)
+	}))
+	t.Cleanup(s.Close)
+	p := provider(t, func(c *stripe.Config) { c.APIURL = s.URL + "/behind/proxy/" })
+	if _, err := p.Session(t.Context(), "cs_test_a1"); err == nil {
+		t.Error("a 404 was no error")
+	}
+	if got, want := <-asked, "/behind/proxy/v1/checkout/sessions/cs_test_a1"; got != want {
+		t.Errorf("asked for %q, want %q", got, want)
+	}
+}

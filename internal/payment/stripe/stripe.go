@@ -65,10 +65,11 @@ func New(cfg Config) (*Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("stripe: %w", err)
 	}
+	base, client := split(base, wire.Client(cfg.HTTPClient))
 	// The client retries nothing: that is Temporal's, where it can be seen and is bounded.
 	backends := sdk.NewBackendsWithConfig(&sdk.BackendConfig{
 		URL:               sdk.String(base),
-		HTTPClient:        wire.Client(cfg.HTTPClient),
+		HTTPClient:        client,
 		MaxNetworkRetries: sdk.Int64(0),
 		EnableTelemetry:   sdk.Bool(false),
 		LeveledLogger:     &sdk.LeveledLogger{Level: sdk.LevelNull},
