@@ -69,7 +69,7 @@ func (s *Shop) Buy(change func(*sandbox.Session)) string {
 // AwaitAccepted waits until the sandbox has accepted n messages of an order.
 func (s *Shop) AwaitAccepted(session string, n int) {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), 90*time.Second)
+	ctx, cancel := context.WithTimeout(s.t.Context(), 150*time.Second)
 	defer cancel()
 	if got, reached := s.Judge.Wait(ctx, sandbox.WaitFor{What: "accepted", Order: "test/" + session}, n); !reached {
 		s.t.Fatalf("the sandbox accepted %d messages of %s, want %d", got, session, n)
@@ -79,7 +79,7 @@ func (s *Shop) AwaitAccepted(session string, n int) {
 // AwaitFault waits until a fault has fired n times.
 func (s *Shop) AwaitFault(what string, f sandbox.Fault, n int) {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), 90*time.Second)
+	ctx, cancel := context.WithTimeout(s.t.Context(), 150*time.Second)
 	defer cancel()
 	if got, reached := s.Judge.Wait(ctx, sandbox.WaitFor{What: what, Fault: f.ID}, n); !reached {
 		s.t.Fatalf("%d requests %s, want %d", got, what, n)

@@ -240,10 +240,10 @@ func (s *Shop) await(name, url string, p *dev.Process) {
 	})
 }
 
-// Eventually polls until the condition holds; after a minute and a half the test has failed.
+// Eventually polls until the condition holds; after two and a half minutes the test has failed.
 func (s *Shop) Eventually(what string, holds func() bool) {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), 90*time.Second)
+	ctx, cancel := context.WithTimeout(s.t.Context(), 150*time.Second)
 	defer cancel()
 	tick := time.NewTicker(25 * time.Millisecond)
 	defer tick.Stop()
