@@ -49,10 +49,10 @@ func (*serveCommand) Run(c *console) error {
 		if err := p.Migrate(ctx); err != nil && ctx.Err() == nil {
 			return err
 		}
+		group.Go(func() error { d.Run(ctx); return nil })
 		engine.KeepAttributes(ctx, p.Temporal, p.Namespace, d.UseAttributes)
 		return nil
 	})
-	group.Go(func() error { d.Run(ctx); return nil })
 	return group.Wait()
 }
 

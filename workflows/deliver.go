@@ -3,6 +3,7 @@
 package workflows
 
 import (
+	"cmp"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -53,8 +54,10 @@ func New(cfg Config) *Workflows { return &Workflows{cfg: cfg} }
 // a serves for method references only; the worker registers the real one.
 var a *activities.Activities
 
-// Deliver is the story of one order.
+// Deliver is the story of one order. A request to cancel the run is not heeded: what was paid for is delivered, and a
+// step that was broken off would look like one that failed.
 func (w *Workflows) Deliver(ctx workflow.Context, in Input) (State, error) {
+	ctx, _ = workflow.NewDisconnectedContext(ctx)
 	d, err := w.begin(ctx, in)
 	if err != nil {
 		return State{}, err
@@ -104,18 +107,22 @@ func (w *Workflows) begin(ctx workflow.Context, in Input) (*delivery, error) {
 	return d, d.openInbox(ctx)
 }
 
-// readLedger asks what is done already. The straight path does not need to: it starts from nothing.
+// readLedger asks what is done already. The straight path does not need to: it starts from nothing. Requests are left
+// waiting meanwhile: the answer would be older than what they decide.
 func (d *delivery) readLedger(ctx workflow.Context) {
 	if !d.in.Known {
 		return
 	}
+	// Requests wait for the answer: it would hide what was decided in the meantime.
+	reading := workflow.WithActivityOptions(ctx, ledgerPolicy.options("Read what is done already"))
 	var known activities.ReadOrderResult
-	err := d.run(ctx, ledgerPolicy, "Read what is done already", a.ReadOrder, activities.ReadOrderInput{Order: d.in.Key()}, &known)
-	if err != nil {
+	if err := workflow.ExecuteActivity(reading, a.ReadOrder, activities.ReadOrderInput{Order: d.in.Key()}).Get(ctx, &known); err != nil {
 		return // every step asks the ledger itself before it does anything
 	}
 	d.State = State{Payment: known.Payment, Access: known.Access, Email: known.Email, Generation: known.Generation, Reason: known.Reason}
-	d.openFor = time.Duration(known.OpenSeconds) * time.Second
+	if known.Payment == order.PaymentConfirmed {
+		d.openFor = time.Duration(known.OpenSeconds) * time.Second
+	}
 	d.look = known.Payment != order.PaymentConfirmed
 	d.emailDue = known.Payment == order.PaymentConfirmed && known.Email == order.EmailPending
 }
@@ -160,6 +167,7 @@ func (d *delivery) lookOnce(ctx workflow.Context) (wait time.Duration, settled b
 	}
 	d.Payment, d.Reason = found.Payment, found.Reason
 	if d.Payment == order.PaymentPending {
+		d.mark(ctx)
 		d.describe(ctx)
 		return 0, false
 	}
@@ -220,18 +228,17 @@ func (d *delivery) stop(ctx workflow.Context, step string, class order.Class, re
 	in := activities.StopStepInput{Order: d.in.Key(), Step: step, Class: class, Reason: reason}
 	switch step {
 	case "payment":
-		d.Payment = order.PaymentAttention
+		d.Payment, reason = order.PaymentAttention, cmp.Or(reason, order.ReasonPaymentStopped)
 	case "access":
-		d.Access = order.AccessAttention
+		d.Access, reason = order.AccessAttention, order.ReasonAccessStopped
 	case "email":
-		d.Email, d.emailDue, in.Generation = order.EmailAttention, false, d.Generation
+		d.Email, d.emailDue, reason = order.EmailAttention, false, order.ReasonEmailSpent
+		in.Generation = d.Generation
 	}
+	d.Reason = reason // for as long as the database does not answer
 	var stopped activities.StopStepResult
-	if err := d.run(ctx, ledgerPolicy, "Mark the order for a person", a.StopStep, in, &stopped); err == nil {
-		reason = stopped.Reason
-	}
-	d.Reason = reason
-	if d.Reason == "" {
-		d.Reason = order.ReasonPaymentStopped
+	err := d.run(ctx, ledgerPolicy, "Mark the order for a person", a.StopStep, in, &stopped)
+	if err == nil && d.Reason == reason {
+		d.Reason = stopped.Reason
 	}
 }

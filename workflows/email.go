@@ -25,7 +25,7 @@ func (d *delivery) sendEmail(ctx workflow.Context) {
 func (d *delivery) sendGeneration(ctx workflow.Context, generation int) {
 	superseded := func() bool { return d.Generation != generation }
 	giveUp := workflow.Now(ctx).Add(d.cfg.Email.GiveUpAfter)
-	for {
+	for !superseded() {
 		sent, err := d.attemptEmail(ctx, generation, superseded)
 		switch {
 		case superseded():

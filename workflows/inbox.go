@@ -137,6 +137,7 @@ func (d *delivery) decide(ctx workflow.Context, r *request) {
 	if r.err != nil {
 		d.note = "A request could not be decided: the database did not answer."
 		workflow.GetLogger(ctx).Error("request not decided", "order", d.in.Key().String(), "request", r.RequestID)
+		d.describe(ctx)
 		return
 	}
 	switch r.result.Outcome {
@@ -150,9 +151,10 @@ func (d *delivery) decide(ctx workflow.Context, r *request) {
 	d.describe(ctx)
 }
 
-// nextGeneration takes up what was decided. A generation that is finished already answers so when it is sent.
+// nextGeneration takes up what was decided. A repetition brings only a generation that this run has not heard of, as
+// after a reset; one that is finished already answers so when it is sent.
 func (d *delivery) nextGeneration(r activities.DecideResendResult) {
-	if r.Generation < d.Generation {
+	if r.Generation < d.Generation || (r.Repeated && r.Generation == d.Generation) {
 		return
 	}
 	// The decision saw the ledger, which can be ahead of a run that started from nothing.

@@ -8,8 +8,22 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"time"
 )
+
+// PinnedVersion is the version of a module, without its v, that the go.mod in the directory requires.
+func PinnedVersion(dir, module string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		return "", err
+	}
+	found := regexp.MustCompile(`(?m)^\s*(?:require )?` + regexp.QuoteMeta(module) + ` v(\S+)`).FindSubmatch(text)
+	if found == nil {
+		return "", fmt.Errorf("%s/go.mod requires no %s", dir, module)
+	}
+	return string(found[1]), nil
+}
 
 // Build is a program that is built once and then kept.
 type Build struct {

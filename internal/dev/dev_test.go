@@ -7,7 +7,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -89,6 +91,27 @@ func TestStacksThatStartAtTheSameMomentGetDifferentPorts(t *testing.T) {
 	}
 	if one != free || other == one {
 		t.Errorf("the stacks got ports %d and %d, want %d and another one", one, other, free)
+	}
+}
+
+func TestPortsAreChosenAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	state := openState(t, t.TempDir())
+	ports := make([]int, 8)
+	var all sync.WaitGroup
+	for i := range ports {
+		all.Go(func() {
+			port, err := state.Port(fmt.Sprintf("port-%d", i), 0)
+			if err != nil {
+				t.Error(err)
+			}
+			ports[i] = port
+		})
+	}
+	all.Wait()
+	slices.Sort(ports)
+	if got := len(slices.Compact(ports)); got != 8 {
+		t.Errorf("got %d different ports, want 8", got)
 	}
 }
 

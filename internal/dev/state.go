@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 	"syscall"
 )
 
@@ -18,10 +19,12 @@ var ErrRunning = errors.New("a stack is running there")
 // maxStates bounds how many stacks of one kind run beside each other.
 const maxStates = 20
 
-// State is a directory that belongs to one running stack at a time: its data, logs, secrets and ports.
+// State is a directory that belongs to one running stack at a time: its data, logs, secrets and ports. It is safe for
+// concurrent use, except for Wipe and Close.
 type State struct {
 	Dir   string // absolute
 	lock  *os.File
+	mu    sync.Mutex     // guards what follows
 	ports map[string]int // remembered, so that the addresses of one stack stay the same
 	held  []*os.File     // locks on the ports, for stacks that start at the same moment
 }
@@ -109,6 +112,8 @@ func (s *State) PIDFile(name string) string { return s.Path("run", name+".pid") 
 // Port returns a free port for the named purpose: the one it had last time, else the preferred one, else any. Nobody
 // else who asks this way gets it while the state is open, although nothing listens on it yet.
 func (s *State) Port(name string, preferred int) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	wanted := []int{s.ports[name], preferred}
 	for range maxStates {
 		port, err := FreePort(wanted...)

@@ -49,13 +49,14 @@ func EnsureTemporal(ctx context.Context, options TemporalOptions) (string, error
 			return filepath.Abs(path)
 		}
 	}
-	version, err := pinnedTemporal(options.Root)
+	dir := filepath.Join(options.Root, temporalModule)
+	version, err := PinnedVersion(dir, temporalImport)
 	if err != nil {
 		return "", err
 	}
 	target := filepath.Join(options.Cache, "temporal-"+version)
 	return target, BuildOnce(ctx, Build{
-		Target: target, Dir: filepath.Join(options.Root, temporalModule), Package: temporalImport + "/cmd/temporal",
+		Target: target, Dir: dir, Package: temporalImport + "/cmd/temporal",
 		Flags: []string{"-ldflags", "-s -w -X " + temporalImport + "/temporalcli.Version=" + version},
 		Out:   options.Out,
 		Notice: fmt.Sprintf("building the Temporal development server once (official release %s; 3 to 6 minutes on two cores) …",
@@ -63,10 +64,7 @@ func EnsureTemporal(ctx context.Context, options TemporalOptions) (string, error
 	})
 }
 
-var (
-	printedVersion = regexp.MustCompile(`version v?(\d+)\.(\d+)\.(\d+)\S* \(Server (\d+)\.(\d+)\.(\d+)`)
-	requiredModule = regexp.MustCompile(`(?m)^\s*(?:require )?` + regexp.QuoteMeta(temporalImport) + ` v(\S+)`)
-)
+var printedVersion = regexp.MustCompile(`version v?(\d+)\.(\d+)\.(\d+)\S* \(Server (\d+)\.(\d+)\.(\d+)`)
 
 // A release is the version of the program and of the server inside it. A program that was built without its release's
 // build script calls itself 0.0.0; then the server's version tells.
@@ -104,16 +102,4 @@ func temporalVersion(ctx context.Context, path string) (release, error) {
 		r.server[i], _ = strconv.Atoi(string(numbers[4+i]))
 	}
 	return r, nil
-}
-
-func pinnedTemporal(root string) (string, error) {
-	text, err := os.ReadFile(filepath.Join(root, temporalModule, "go.mod"))
-	if err != nil {
-		return "", err
-	}
-	found := requiredModule.FindSubmatch(text)
-	if found == nil {
-		return "", fmt.Errorf("%s/go.mod requires no %s", temporalModule, temporalImport)
-	}
-	return string(found[1]), nil
 }

@@ -26,7 +26,10 @@ func (l *Ledger) GrantOwn(ctx context.Context, key order.Key, kinds []order.Acce
 		}
 		return insertGrants(ctx, tx, key, dues, make)
 	})
-	return finished, safe("grant access", err)
+	if err != nil {
+		return 0, safe("grant access", err)
+	}
+	return finished, nil
 }
 
 func finishOwn(ctx context.Context, tx pgx.Tx, key order.Key, kinds []order.AccessKind, t Terms) ([]order.Due, error) {

@@ -78,18 +78,20 @@ WHERE environment = $1 AND session = $2 AND kind = $3 AND subject = $4
   AND (claim_expires_at IS NULL OR claim_expires_at <= clock_timestamp())
   AND attempts < $6
   AND (first_attempt_at IS NULL OR $7::interval = '0' OR clock_timestamp() < first_attempt_at + $7::interval)
-RETURNING token::text, attempts, payload, coalesce(recipient, '') AS recipient, coalesce(link_secret, '') AS link_secret`
+RETURNING token::text, attempts, payload, coalesce(link_secret, '') AS link_secret`
 
-// denied reads why the statement above found nothing.
+// denied reads why the statement above found nothing. It looks a moment later: what has come free since then is said to
+// be held for no time, so that it is asked for again.
 func denied(ctx context.Context, tx pgx.Tx, w Work, t Terms) error {
-	var finished, stopped, held, spent bool
+	var finished, stopped, held, spent, past bool
 	var class order.Class
 	var until time.Duration
 	err := tx.QueryRow(ctx, `
 SELECT finished_at IS NOT NULL, stopped_at IS NOT NULL, coalesce(claim_expires_at > clock_timestamp(), false), attempts >= $5,
+       coalesce($6::interval <> '0' AND clock_timestamp() >= first_attempt_at + $6::interval, false),
        coalesce(failure_class, ''), greatest(coalesce(claim_expires_at - clock_timestamp(), '0'), '0')
 FROM obligations WHERE environment = $1 AND session = $2 AND kind = $3 AND subject = $4`,
-		w.Key.Environment, w.Key.Session, w.Kind, w.Subject, t.Cap).Scan(&finished, &stopped, &held, &spent, &class, &until)
+		w.Key.Environment, w.Key.Session, w.Kind, w.Subject, t.Cap, t.Window).Scan(&finished, &stopped, &held, &spent, &past, &class, &until)
 	switch {
 	case noRows(err):
 		return &DeniedError{Why: DeniedAbsent}
@@ -103,22 +105,25 @@ FROM obligations WHERE environment = $1 AND session = $2 AND kind = $3 AND subje
 		return &DeniedError{Why: DeniedHeld, Until: until}
 	case spent:
 		return &DeniedError{Why: DeniedSpent}
+	case past:
+		return &DeniedError{Why: DeniedPastWindow}
 	}
-	return &DeniedError{Why: DeniedPastWindow}
+	return &DeniedError{Why: DeniedHeld}
 }
 
 // Finish records that the work is done, with the provider's id of what was made. Only the holder of the claim can, and
-// only while it lasts; anybody else gets ErrLost.
+// only while it lasts; anybody else gets ErrLost. What is finished needs no person any more, unless something newer has
+// taken its place: then the attention is the newer one's.
 func (l *Ledger) Finish(ctx context.Context, w Work, token, providerID string) error {
 	tag, err := l.pool.Exec(ctx, `
 WITH done AS (
     UPDATE obligations SET finished_at = now(), provider_id = nullif($6, ''), token = NULL, claim_expires_at = NULL, failure_class = NULL
     WHERE environment = $1 AND session = $2 AND kind = $3 AND subject = $4
       AND token = $5::uuid AND claim_expires_at > clock_timestamp() AND finished_at IS NULL
-    RETURNING 1
+    RETURNING superseded_at
 ), settled AS (
     UPDATE orders SET attention_reason = NULL, attention_class = NULL, attention_at = NULL
-    WHERE environment = $1 AND session = $2 AND attention_step = $3 AND EXISTS (SELECT FROM done)
+    WHERE environment = $1 AND session = $2 AND attention_step = $3 AND EXISTS (SELECT FROM done WHERE superseded_at IS NULL)
 )
 SELECT 1 FROM done`, w.Key.Environment, w.Key.Session, w.Kind, w.Subject, token, providerID)
 	return lost(tag.RowsAffected(), safe("finish a step", err))

@@ -3,7 +3,8 @@ package ledger
 import (
 	"context"
 	"encoding/json"
-	"fmt"
+	"errors"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
@@ -37,23 +38,20 @@ type Frozen struct {
 }
 
 // ErrNoAddress means that there is nobody to send to.
-var ErrNoAddress = fmt.Errorf("the buyer has no email address")
+var ErrNoAddress = errors.New("the buyer has no email address")
 
 // ClaimEmail claims one generation of the access email. The first claim freezes the message that render makes; every
 // later one gets the same. A claim that is not given is a *DeniedError.
 func (l *Ledger) ClaimEmail(ctx context.Context, w Work, t Terms, render func(EmailData) (Frozen, error)) (EmailClaim, error) {
 	var c EmailClaim
 	err := l.inTx(ctx, func(tx pgx.Tx) error {
-		data := EmailData{Key: w.Key}
 		var payload []byte
-		var recipient string
 		err := tx.QueryRow(ctx, `
 WITH claimed AS (`+claim+`)
-SELECT c.token, c.attempts, c.payload, c.recipient, c.link_secret, o.link_version,
-       coalesce(o.address, o.buyer_email, ''), coalesce(o.buyer_name, '')
+SELECT c.token, c.attempts, c.payload, c.link_secret, o.link_version
 FROM claimed c JOIN orders o ON o.environment = $1 AND o.session = $2`,
 			w.Key.Environment, w.Key.Session, w.Kind, w.Subject, t.Lease, t.Cap, t.Window).
-			Scan(&c.Token, &c.Attempts, &payload, &recipient, &c.LinkSecret, &c.LinkVersion, &data.Address, &data.Name)
+			Scan(&c.Token, &c.Attempts, &payload, &c.LinkSecret, &c.LinkVersion)
 		if noRows(err) {
 			return denied(ctx, tx, w, t)
 		}
@@ -63,22 +61,18 @@ FROM claimed c JOIN orders o ON o.environment = $1 AND o.session = $2`,
 		if payload != nil {
 			return json.Unmarshal(payload, &c.Message)
 		}
-		data.LinkVersion = c.LinkVersion
-		return c.freeze(ctx, tx, w, data, render)
+		return c.freeze(ctx, tx, w, render)
 	})
 	return c, safe("claim an email", err)
 }
 
-func (c *EmailClaim) freeze(ctx context.Context, tx pgx.Tx, w Work, data EmailData, render func(EmailData) (Frozen, error)) error {
+func (c *EmailClaim) freeze(ctx context.Context, tx pgx.Tx, w Work, render func(EmailData) (Frozen, error)) error {
+	data := EmailData{Key: w.Key, LinkVersion: c.LinkVersion}
+	if err := readEmailData(ctx, tx, &data); err != nil {
+		return err
+	}
 	if data.Address == "" {
 		return ErrNoAddress
-	}
-	rows, err := tx.Query(ctx, selectGrants, w.Key.Environment, w.Key.Session)
-	if err != nil {
-		return err
-	}
-	if data.Grants, err = pgx.CollectRows(rows, scanGrant); err != nil {
-		return err
 	}
 	frozen, err := render(data)
 	if err != nil {
@@ -99,18 +93,34 @@ WHERE environment = $1 AND session = $2 AND kind = $3 AND subject = $4`,
 	return err
 }
 
+// readEmailData reads what the message says. It shares the order's row: a resend to another address, which decides by
+// whether the message is frozen, comes wholly before or wholly after.
+func readEmailData(ctx context.Context, tx pgx.Tx, data *EmailData) error {
+	batch := &pgx.Batch{}
+	batch.Queue(`
+SELECT coalesce(address, buyer_email, ''), coalesce(buyer_name, '') FROM orders WHERE environment = $1 AND session = $2 FOR SHARE`,
+		data.Key.Environment, data.Key.Session).
+		QueryRow(func(row pgx.Row) error { return row.Scan(&data.Address, &data.Name) })
+	batch.Queue(selectGrants, data.Key.Environment, data.Key.Session).
+		Query(func(rows pgx.Rows) (err error) {
+			data.Grants, err = pgx.CollectRows(rows, scanGrant)
+			return err
+		})
+	return tx.SendBatch(ctx, batch).Close()
+}
+
 // RecordEmailEvent keeps what the email provider told, once for each event id.
 func (l *Ledger) RecordEmailEvent(ctx context.Context, e email.Event, body []byte) error {
 	key := order.Key{Environment: e.Tags[email.TagEnvironment], Session: e.Tags[email.TagSession]}
-	var generation int
-	if _, err := fmt.Sscanf(e.Tags[email.TagGeneration], "%d", &generation); err != nil || !key.Valid() {
-		key, generation = order.Key{}, 0
+	generation, err := strconv.Atoi(e.Tags[email.TagGeneration])
+	if err != nil || generation < 1 || generation > order.MostGenerations || !key.Valid() {
+		key, generation = order.Key{}, 0 // not our tags: it is joined by the message's id alone
 	}
 	var occurred any
 	if !e.OccurredAt.IsZero() {
 		occurred = e.OccurredAt
 	}
-	_, err := l.pool.Exec(ctx, `
+	_, err = l.pool.Exec(ctx, `
 INSERT INTO email_evidence (event_id, type, message_id, delivery, detail, environment, session, generation, occurred_at, body)
 VALUES ($1, $2, $3, $4, $5, nullif($6, ''), nullif($7, ''), nullif($8, 0), $9, $10)
 ON CONFLICT DO NOTHING`, e.ID, e.Type, e.MessageID, e.Delivery, e.Detail, key.Environment, key.Session, generation, occurred, body)

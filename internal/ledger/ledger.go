@@ -60,7 +60,7 @@ func Unavailable(err error) bool {
 	var answer *pgconn.PgError
 	if errors.As(err, &answer) {
 		// 08: connection, 53: out of resources, 57: shutting down or cancelled, 58: system error.
-		switch answer.Code[:2] {
+		switch answer.Code[:min(2, len(answer.Code))] {
 		case "08", "53", "57", "58":
 			return true
 		}

@@ -3,9 +3,11 @@ package ledger
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
@@ -22,6 +24,7 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	defer provider.Close() // its own view of the pool, which stays open
 	results, err := provider.Up(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("migrate the ledger: %w", err)
@@ -33,6 +36,10 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool) (int, error) {
 func Migrated(ctx context.Context, pool *pgxpool.Pool) error {
 	var current, wanted int64
 	err := pool.QueryRow(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`).Scan(&current)
+	var answer *pgconn.PgError
+	if errors.As(err, &answer) && answer.Code == "42P01" { // undefined_table: nothing was ever migrated
+		err = nil
+	}
 	if err != nil {
 		return safe("read the schema's version", err)
 	}

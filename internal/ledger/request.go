@@ -41,18 +41,42 @@ INSERT INTO requests (environment, session, request_id, kind, who, why, address)
 VALUES ($1, $2, $3, $4, $5, $6, nullif($7, '')) ON CONFLICT DO NOTHING`
 
 // FileForBuyer files a buyer's own wish to have the email again, at most one in every ten minutes and five in all, and
-// says how long to wait otherwise.
+// says how long to wait otherwise. Wishes that come together are judged one after the other.
 func (l *Ledger) FileForBuyer(ctx context.Context, r Request) (filed bool, wait time.Duration, err error) {
-	tag, err := l.pool.Exec(ctx, `
-INSERT INTO requests (environment, session, request_id, kind, who, why)
-SELECT $1, $2, $3, $4, $5, $6
-WHERE NOT EXISTS (SELECT FROM requests WHERE environment = $1 AND session = $2 AND who = $5 AND created_at > now() - interval '10 minutes')
-  AND (SELECT count(*) FROM requests WHERE environment = $1 AND session = $2 AND who = $5) < 5`,
-		r.Key.Environment, r.Key.Session, r.ID, r.Kind, r.Who, r.Why)
-	if err != nil {
-		return false, 0, safe("file a buyer's request", err)
-	}
-	return tag.RowsAffected() == 1, 10 * time.Minute, nil
+	err = l.inTx(ctx, func(tx pgx.Tx) error {
+		if err := lockOrder(ctx, tx, r.Key); err != nil {
+			return err
+		}
+		var count int
+		if err := tx.QueryRow(ctx, `
+SELECT count(*), greatest(coalesce(max(created_at) + $4::interval - clock_timestamp(), '0'), '0')
+FROM requests WHERE environment = $1 AND session = $2 AND who = $3`, r.Key.Environment, r.Key.Session, r.Who, buyerPause).
+			Scan(&count, &wait); err != nil {
+			return err
+		}
+		if count >= mostBuyerWishes {
+			wait = buyerPause
+		}
+		if wait > 0 {
+			return nil
+		}
+		tag, err := tx.Exec(ctx, insertRequest, r.Key.Environment, r.Key.Session, r.ID, r.Kind, r.Who, r.Why, "")
+		filed = tag.RowsAffected() == 1
+		return err
+	})
+	return filed, wait, safe("file a buyer's request", err)
+}
+
+// How often buyers may ask for their email by themselves.
+const (
+	buyerPause      = 10 * time.Minute
+	mostBuyerWishes = 5
+)
+
+// lockOrder makes the decisions on one order wait for each other.
+func lockOrder(ctx context.Context, tx pgx.Tx, key order.Key) error {
+	_, err := tx.Exec(ctx, `SELECT FROM orders WHERE environment = $1 AND session = $2 FOR UPDATE`, key.Environment, key.Session)
+	return err
 }
 
 // MarkSignalled notes that a request is on its way to its workflow.
@@ -97,7 +121,7 @@ FROM requests WHERE environment = $1 AND session = $2 AND request_id = $3`
 func (l *Ledger) Resend(ctx context.Context, r Request) (Decision, error) {
 	var d Decision
 	err := l.inTx(ctx, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `SELECT FROM orders WHERE environment = $1 AND session = $2 FOR UPDATE`, r.Key.Environment, r.Key.Session); err != nil {
+		if err := lockOrder(ctx, tx, r.Key); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, insertRequest, r.Key.Environment, r.Key.Session, r.ID, r.Kind, r.Who, r.Why, r.Address); err != nil {

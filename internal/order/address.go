@@ -13,10 +13,21 @@ func CleanAddress(s string) (string, bool) {
 		return "", false
 	}
 	parsed, err := mail.ParseAddress(s)
-	if err != nil || parsed.Name != "" || strings.HasPrefix(s, "<") {
+	if err != nil || parsed.Name != "" || !plain(s, parsed.Address) {
 		return "", false
 	}
 	return s, true
+}
+
+// plain says that s is the parsed address and nothing around it: no angle brackets, comments or group. Quotes around
+// the local part are the only thing that parsing takes away.
+func plain(s, parsed string) bool {
+	if s == parsed {
+		return true
+	}
+	local, domain, _ := cutLast(s, "@")
+	_, parsedDomain, _ := cutLast(parsed, "@")
+	return domain == parsedDomain && len(local) > 2 && local[0] == '"' && local[len(local)-1] == '"'
 }
 
 // MaskAddress shows enough of an address for its owner to recognise it: "alex@example.com" is "a•••@e•••.com".

@@ -11,8 +11,9 @@ type Money struct {
 	Currency string // ISO 4217, any letter case
 }
 
-// Decimals of the currencies that do not have two, as ISO 4217 has them. Stripe charges ISK and UGX as if they had two
-// although they have none (https://docs.stripe.com/currencies#special-cases): their amounts arrive multiplied by 100.
+// The currencies whose amounts do not come with two decimals, as Stripe counts them. That is not always how many the
+// currency has: ISK and UGX have none and arrive multiplied by 100, as HUF and TWD do, and MGA arrives in whole units
+// (https://docs.stripe.com/currencies#special-cases and #zero-decimal).
 var (
 	zeroDecimals  = set("BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF")
 	threeDecimals = set("BHD IQD JOD KWD LYD OMR TND")
@@ -33,9 +34,9 @@ func (m Money) String() string {
 	if currency == "" {
 		return ""
 	}
-	sign, minor := "", m.Minor
-	if minor < 0 {
-		sign, minor = "-", -minor
+	sign, minor := "", uint64(m.Minor)
+	if m.Minor < 0 {
+		sign, minor = "-", -minor // as unsigned, the smallest number has a positive too
 	}
 	digits := fmt.Sprintf("%d.%02d", minor/100, minor%100)
 	switch {

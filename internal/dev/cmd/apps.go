@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -110,7 +111,7 @@ func (s *stack) configure(ctx context.Context) (*apps, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.shop, err = openShop(s.state.Dir, a.starter, a.sandbox); err != nil {
+	if a.shop, err = openShop(s.state.Dir, a.starter, a.sandbox, cmp.Or(s.emailsPerSecond, emailsPerSecond)); err != nil {
 		return nil, err
 	}
 	own := append(a.shop.variables(), "DATABASE_URL="+database, "HANDOVER_CONFIG="+a.shop.config)

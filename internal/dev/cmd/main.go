@@ -93,8 +93,9 @@ func repository() (string, error) {
 
 // untilOrphaned ends the context when `go run` was killed: it does not pass a SIGTERM or SIGKILL on to its program.
 func untilOrphaned(ctx context.Context) context.Context {
+	// `go run` runs its program from a temporary directory or from Go's build cache.
 	program, err := os.Executable()
-	if err != nil || !strings.Contains(program, "go-build") {
+	if err != nil || !(strings.Contains(program, "go-build") || strings.HasSuffix(filepath.Dir(program), "-d")) {
 		return ctx
 	}
 	ctx, cancel := context.WithCancel(ctx)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -41,8 +42,11 @@ type stack struct {
 	temporal *dev.Temporal // nil when TEMPORAL_ADDRESS names another one
 	binary   string        // the temporal program; empty like temporal
 
+	emailsPerSecond int // the shop's rate limit; 0 for the demonstration's
+
 	mu       sync.Mutex
 	started  []server
+	pids     map[string]int          // of the started processes, by name in lower case
 	fail     context.CancelCauseFunc // ends the stack's context
 	stopping chan struct{}
 }
@@ -54,7 +58,7 @@ func newStack(ctx context.Context, root, name string) (*stack, context.Context, 
 		return nil, nil, err
 	}
 	ctx, fail := context.WithCancelCause(ctx)
-	return &stack{root: root, say: os.Stderr, state: state, fail: fail, stopping: make(chan struct{})}, ctx, nil
+	return &stack{root: root, say: os.Stderr, state: state, fail: fail, stopping: make(chan struct{}), pids: map[string]int{}}, ctx, nil
 }
 
 // stay waits until the context ends: nil for a Ctrl-C, else what went wrong.
@@ -82,6 +86,7 @@ func (s *stack) close() {
 func (s *stack) add(name string, srv server, process *dev.Process) {
 	s.mu.Lock()
 	s.started = append(s.started, srv)
+	s.pids[strings.ToLower(name)] = process.PID()
 	s.mu.Unlock()
 	go func() {
 		select {

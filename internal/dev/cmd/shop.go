@@ -57,6 +57,9 @@ type shop struct {
 	secrets secrets
 }
 
+// emailsPerSecond is more than one person's clicking comes to, and little enough to be seen at work.
+const emailsPerSecond = 50
+
 const shopTOML = `# The demonstration shop, written anew by every start of the local stack.
 public_url   = %q
 link_secrets = ["${LINK_SECRET}"]
@@ -73,7 +76,7 @@ provider        = "resend"
 api_key         = "${RESEND_API_KEY}"
 from            = "Example Shop <orders@example.com>"
 webhook_secrets = ["${RESEND_WEBHOOK_SECRET}"]
-rate_per_second = 50
+rate_per_second = %d
 api_url         = %q
 
 [files]
@@ -95,8 +98,8 @@ sold_as = ["price_voegel"]
 access  = [{ kind = "download", file = "Vögel im Garten.pdf" }]
 `
 
-// openShop writes the configuration and the files on sale into the state directory.
-func openShop(dir, starter, sandbox string) (shop, error) {
+// openShop writes the configuration and the files on sale into the state directory. The rate is of emails a second.
+func openShop(dir, starter, sandbox string, rate int) (shop, error) {
 	s := shop{config: filepath.Join(dir, "handover.toml")}
 	var err error
 	if s.secrets, err = keepSecrets(filepath.Join(dir, "secrets.json")); err != nil {
@@ -112,7 +115,7 @@ func openShop(dir, starter, sandbox string) (shop, error) {
 		}
 	}
 	bucket := url.URL{Scheme: "file", Path: files}
-	text := fmt.Sprintf(shopTOML, starter, sandbox, sandbox+"/resend", bucket.String())
+	text := fmt.Sprintf(shopTOML, starter, sandbox, rate, sandbox+"/resend", bucket.String())
 	return s, os.WriteFile(s.config, []byte(text), 0o600)
 }
 

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +13,8 @@ import (
 	"handover/internal/dev"
 	"handover/internal/dev/testenv"
 )
+
+const workflowcheck = "go.temporal.io/sdk/contrib/tools/workflowcheck"
 
 // test runs every check, then the tests, on servers that it starts once. With arguments it runs `go test` with them and
 // leaves the checks out; ./... is meant when they name no package.
@@ -55,10 +55,14 @@ func (s *stack) checks(ctx context.Context) error {
 	if err := s.shown(exec.CommandContext(ctx, "go", "vet", "./...")); err != nil {
 		return fmt.Errorf("go vet: %w", err)
 	}
-	checker := filepath.Join(dev.CacheDir(s.root), "workflowcheck-0.6.0")
-	err := dev.BuildOnce(ctx, dev.Build{
-		Target: checker, Dir: filepath.Join(s.root, "internal", "tools", "checks"), Out: s.say,
-		Package: "go.temporal.io/sdk/contrib/tools/workflowcheck", Notice: "building workflowcheck once …",
+	dir := filepath.Join(s.root, "internal", "tools", "checks")
+	version, err := dev.PinnedVersion(dir, workflowcheck)
+	if err != nil {
+		return err
+	}
+	checker := filepath.Join(dev.CacheDir(s.root), "workflowcheck-"+version)
+	err = dev.BuildOnce(ctx, dev.Build{
+		Target: checker, Dir: dir, Package: workflowcheck, Out: s.say, Notice: "building workflowcheck once …",
 	})
 	if err != nil {
 		return err
@@ -117,35 +121,4 @@ func withPackage(arguments []string) []string {
 		return arguments
 	}
 	return append([]string{"./..."}, arguments...)
-}
-
-// bench starts servers of its own, as durable as a shop's, and builds the programs for the benchmark, which runs them.
-func bench(ctx context.Context, root string, arguments []string) error {
-	if _, err := os.Stat(filepath.Join(root, "internal", "bench")); errors.Is(err, fs.ErrNotExist) {
-		return errors.New("there is no benchmark in internal/bench")
-	}
-	s, ctx, err := newStack(ctx, root, "bench")
-	if err != nil {
-		return err
-	}
-	defer s.close()
-	if err := s.state.Wipe(); err != nil {
-		return err
-	}
-	err = together(ctx, func(ctx context.Context) error { return s.startServers(ctx, serverOptions{headless: true}) }, s.build)
-	if err != nil {
-		return err
-	}
-	a, err := s.startApps(ctx)
-	if err != nil {
-		explain(s.say, err)
-		return err
-	}
-	command := exec.CommandContext(ctx, "go", append([]string{"run", "./internal/bench"}, arguments...)...)
-	command.Env = slices.Concat(a.environment, s.testVariables(), []string{
-		"HANDOVER_BENCH_STARTER=" + a.starter, "HANDOVER_BENCH_STARTER_ADMIN=" + a.starterAdmin,
-		"HANDOVER_BENCH_WORKER_ADMIN=" + a.workerAdmin, "HANDOVER_BENCH_SANDBOX=" + a.sandbox,
-		"HANDOVER_BENCH_BIN=" + s.state.Path("bin"), "HANDOVER_BENCH_STATE=" + s.state.Dir,
-	})
-	return s.shown(command)
 }

@@ -115,7 +115,7 @@ func (s *stack) buy(ctx context.Context, a *apps, story io.Writer) (*purchase, e
 }
 
 func (s *stack) tellStory(out io.Writer, a *apps, what sale, p *purchase, read int) {
-	fmt.Fprintf(out, "\n%s, bought and delivered in %s\n\n", what.Name, round(p.took()))
+	fmt.Fprintf(out, "\n%s: paid, unlocked and emailed in %s\n\n", what.Name, round(p.took()))
 	line := func(at time.Duration, text string) { fmt.Fprintf(out, "  %7s  %s\n", round(at), text) }
 	line(0, "checkout finished at the sandbox")
 	line(p.answered, "webhook answered 200")

@@ -3,20 +3,14 @@
 package testenv
 
 import (
-	"context"
 	"crypto/rand"
 	"log/slog"
-	"net/url"
 	"os"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/jackc/pgx/v5"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
-
-	"handover/internal/dev"
 )
 
 // The variables that `make test` sets and `make services` prints.
@@ -26,36 +20,6 @@ const (
 	CLIVariable      = "HANDOVER_TEST_TEMPORAL_CLI"     // path of the temporal program
 	ChromiumVariable = "HANDOVER_TEST_CHROMIUM"         // path of the browser
 )
-
-// Database makes an empty database for the test, drops it at the end, and returns its URL.
-func Database(t testing.TB) string {
-	t.Helper()
-	server := need(t, DatabaseVariable)
-	name := "test_" + strings.ToLower(rand.Text())
-	if err := dev.CreateDatabase(t.Context(), server, name); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		// The test's own context has ended by now.
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-		defer cancel()
-		conn, err := pgx.Connect(ctx, server)
-		if err != nil {
-			t.Errorf("drop the test's database: %v", err)
-			return
-		}
-		defer conn.Close(ctx)
-		if _, err := conn.Exec(ctx, "DROP DATABASE "+pgx.Identifier{name}.Sanitize()+" WITH (FORCE)"); err != nil {
-			t.Errorf("drop the test's database: %v", err)
-		}
-	})
-	u, err := url.Parse(server)
-	if err != nil {
-		t.Fatalf("%s is no URL", DatabaseVariable)
-	}
-	u.Path = "/" + name
-	return u.String()
-}
 
 // Temporal connects to the shared server, and closes the client at the end of the test. Its default namespace has the
 // order workflow's search attributes.

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// patience is how long a block may go without anything finishing. It is far above any time worth measuring.
+const patience = 60 * time.Second
+
+// finish says when one of a block's pieces was done.
+type finish struct {
+	id string
+	at time.Time
+}
+
+// block is one timed series: of orders, or of bare workflows.
+type block struct {
+	Latencies []time.Duration `json:"latencies"` // from the start call to done
+	Answers   []time.Duration `json:"answers"`   // of the start calls
+	Took      time.Duration   `json:"took"`      // from the first start to the end of the last one's last task
+	CPU       time.Duration   `json:"cpu"`       // of the bare process; the order's processes are counted outside
+	Last      string          `json:"last"`
+}
+
+func (b block) perSecond() float64 { return float64(len(b.Latencies)) / b.Took.Seconds() }
+
+// drive starts every id, never more than inFlight before they are done, and settles the last one before the clock stops:
+// what is still to be done after the part that counts must not run in the next block.
+func drive(ctx context.Context, ids []string, inFlight int, done <-chan finish, start, settle func(context.Context, string) error) (block, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var (
+		mu      sync.Mutex
+		starts  sync.WaitGroup
+		result  block
+		began   = map[string]time.Time{}
+		free    = make(chan struct{}, inFlight)
+		opening = time.Now()
+	)
+	go func() {
+		for _, id := range ids {
+			select {
+			case free <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+			mu.Lock()
+			began[id] = time.Now()
+			mu.Unlock()
+			starts.Go(func() {
+				err := start(ctx, id)
+				mu.Lock()
+				result.Answers = append(result.Answers, time.Since(began[id]))
+				mu.Unlock()
+				if err != nil {
+					cancel(fmt.Errorf("start %s: %w", id, err))
+				}
+			})
+		}
+	}()
+	for range ids {
+		select {
+		case f := <-done:
+			mu.Lock()
+			at, ours := began[f.id]
+			mu.Unlock()
+			if !ours {
+				return result, fmt.Errorf("%s was done and is not of this block", f.id)
+			}
+			result.Latencies = append(result.Latencies, f.at.Sub(at))
+			result.Last = f.id
+			<-free
+		case <-time.After(patience):
+			return result, fmt.Errorf("%d of %d are not done, and nothing was for %s", len(ids)-len(result.Latencies), len(ids), patience)
+		case <-ctx.Done():
+			return result, context.Cause(ctx)
+		}
+	}
+	starts.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return result, err
+	}
+	if err := settle(ctx, result.Last); err != nil {
+		return result, fmt.Errorf("settle %s: %w", result.Last, err)
+	}
+	result.Took = time.Since(opening)
+	return result, nil
+}
+
+// until asks again and again, closely, until it is so.
+func until(ctx context.Context, so func(context.Context) (bool, error)) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("it does not come to its end"))
+	defer cancel()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if ok, err := so(ctx); ok || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package ledger_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"handover/internal/ledger"
+	"handover/internal/order"
+)
+
+// claimModel is the claim rule in a few lines of Go, beside which the ledger is run.
+type claimModel struct {
+	attempts          int
+	tried, aged       bool // there was a first attempt; it is longer ago than the window
+	token             string
+	expired           bool
+	finished, stopped bool
+	stale             []string
+}
+
+var modelTerms = ledger.Terms{Lease: time.Hour, Cap: 4, Window: 23 * time.Hour}
+
+// why is the denial of a claim, empty when it is given.
+func (m *claimModel) why() ledger.Denied {
+	switch {
+	case m.finished:
+		return ledger.DeniedFinished
+	case m.stopped:
+		return ledger.DeniedStopped
+	case m.token != "" && !m.expired:
+		return ledger.DeniedHeld
+	case m.attempts >= modelTerms.Cap:
+		return ledger.DeniedSpent
+	case m.tried && m.aged:
+		return ledger.DeniedPastWindow
+	}
+	return ""
+}
+
+// holds says that the token is the one with which work may be finished or released.
+func (m *claimModel) holds(token string) bool {
+	return token != "" && token == m.token && !m.expired && !m.finished
+}
+
+func (m *claimModel) free() {
+	m.stale = append(m.stale, m.token)
+	m.token, m.expired = "", false
+}
+
+// TestClaimRule runs random histories of claims, of many at once, and compares every answer with the model.
+func TestClaimRule(t *testing.T) {
+	t.Parallel()
+	base := newBench(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		b := base.another().pay().give()
+		m := &claimModel{}
+		steps := rapid.SliceOfN(rapid.SampledFrom([]string{"claim", "claim", "claim", "finish", "release", "limit", "stop", "expire", "age"}), 1, 14)
+		for _, step := range steps.Draw(rt, "steps") {
+			b.modelStep(rt, m, step)
+		}
+		v := b.view().Emails[0]
+		if v.Attempts != m.attempts || (v.FirstAttemptAt != nil) != m.tried || (v.AcceptedAt != nil) != m.finished {
+			rt.Fatalf("in the end: %+v, the model has %+v", v, m)
+		}
+	})
+}
+
+func (b *bench) modelStep(rt *rapid.T, m *claimModel, step string) {
+	token := m.token
+	if len(m.stale) > 0 && rapid.Bool().Draw(rt, "stale token") {
+		token = rapid.SampledFrom(m.stale).Draw(rt, "token")
+	}
+	switch step {
+	case "claim":
+		b.claimByMany(rt, m, rapid.IntRange(1, 6).Draw(rt, "workers"))
+	case "finish":
+		if token != "" && b.agrees(rt, step, m.holds(token), b.Finish(b.t.Context(), b.work(1), token, "msg")) {
+			m.free()
+			m.finished = true
+		}
+	case "release", "limit":
+		spent := step == "release"
+		if token != "" && b.agrees(rt, step, m.holds(token), b.Release(b.t.Context(), b.work(1), token, order.ClassRetry, spent)) {
+			m.free()
+			if !spent {
+				m.attempts--
+				m.tried = m.tried && m.attempts > 0
+				m.aged = m.aged && m.tried
+			}
+		}
+	case "stop":
+		may := !m.finished && !m.stopped && (m.token == "" || m.expired || token == m.token)
+		if b.agrees(rt, step, may, b.Stop(b.t.Context(), b.work(1), token, order.ClassSpent, order.ReasonEmailSpent)) {
+			m.free()
+			m.stopped = true
+		}
+	case "expire":
+		if m.token != "" {
+			b.expire()
+			m.expired = true
+		}
+	case "age":
+		if m.tried {
+			b.exec(`UPDATE obligations SET first_attempt_at = first_attempt_at - $2::interval WHERE session = $1 AND kind = 'email'`, b.key.Session, modelTerms.Window)
+			m.aged = true
+		}
+	}
+}
+
+// agrees compares an answer of the ledger with what the model allows.
+func (b *bench) agrees(rt *rapid.T, step string, may bool, err error) bool {
+	if may && err != nil || !may && !errors.Is(err, ledger.ErrLost) {
+		rt.Fatalf("%s: allowed %v, the ledger says %v", step, may, err)
+	}
+	return may
+}
+
+// claimByMany has workers claim at once: one wins where a claim is to be had, and all others are told the same reason.
+func (b *bench) claimByMany(rt *rapid.T, m *claimModel, workers int) {
+	claims := make([]ledger.EmailClaim, workers)
+	errs := make([]error, workers)
+	atOnce(workers, func(i int) { claims[i], errs[i] = b.ClaimEmail(b.t.Context(), b.work(1), modelTerms, render) })
+	want := m.why()
+	won := 0
+	for i, err := range errs {
+		if err == nil {
+			won++
+			if m.token != "" {
+				m.free()
+			}
+			m.token, m.attempts, m.tried = claims[i].Token, m.attempts+1, true
+			if claims[i].Attempts != m.attempts {
+				rt.Fatalf("the claim is attempt %d, the model has %d", claims[i].Attempts, m.attempts)
+			}
+			continue
+		}
+		reason := want
+		if want == "" {
+			reason = ledger.DeniedHeld
+		}
+		var d *ledger.DeniedError
+		if !errors.As(err, &d) || d.Why != reason {
+			rt.Fatalf("denied with %v, want %q", err, reason)
+		}
+	}
+	if want == "" && won != 1 || want != "" && won != 0 {
+		rt.Fatalf("%d of %d workers won, and the model says %q", won, workers, want)
+	}
+}

@@ -1,0 +1,256 @@
+package ledger_test
+
+import (
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"handover/internal/ledger"
+	"handover/internal/order"
+)
+
+func TestSecondClaimIsHeldUntilTheFirstExpires(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).pay().give()
+	first := b.claim(1)
+	_, err := b.ClaimEmail(t.Context(), b.work(1), terms, render)
+	if d := denied(t, err); d.Why != ledger.DeniedHeld || d.Until <= 0 || d.Until > terms.Lease {
+		t.Errorf("denied: %s, for %v", d.Why, d.Until)
+	}
+	b.expire()
+	second := b.claim(1)
+	if second.Token == first.Token || second.Attempts != 2 {
+		t.Errorf("claimed after the expiry: the same token %v, attempt %d", second.Token == first.Token, second.Attempts)
+	}
+}
+
+// TestExpiryIsByTheDatabaseClock lets a claim run out by itself.
+func TestExpiryIsByTheDatabaseClock(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).pay().give()
+	brief := terms
+	brief.Lease = 50 * time.Millisecond
+	first, err := b.ClaimEmail(t.Context(), b.work(1), brief, render)
+	b.must(err)
+	for {
+		second, err := b.ClaimEmail(t.Context(), b.work(1), brief, render)
+		if err == nil {
+			if second.Attempts != 2 {
+				t.Errorf("attempt %d", second.Attempts)
+			}
+			break
+		}
+		if d := denied(t, err); d.Why != ledger.DeniedHeld || d.Until > brief.Lease {
+			t.Fatalf("denied: %s, for %v", d.Why, d.Until)
+		}
+	}
+	if err := b.Finish(t.Context(), b.work(1), first.Token, "msg"); !errors.Is(err, ledger.ErrLost) {
+		t.Errorf("the first one finishes with %v", err)
+	}
+}
+
+func TestStaleClaimChangesNothing(t *testing.T) {
+	t.Parallel()
+	for _, taken := range []bool{false, true} {
+		b := newBench(t).pay().give()
+		stale := b.claim(1)
+		b.expire()
+		if taken {
+			b.claim(1)
+		}
+		before := b.view()
+		if err := b.Finish(t.Context(), b.work(1), stale.Token, "msg"); !errors.Is(err, ledger.ErrLost) {
+			t.Errorf("taken by another %v: finished with %v", taken, err)
+		}
+		if err := b.Release(t.Context(), b.work(1), stale.Token, order.ClassRetry, true); !errors.Is(err, ledger.ErrLost) {
+			t.Errorf("taken by another %v: released with %v", taken, err)
+		}
+		if taken {
+			if err := b.Stop(t.Context(), b.work(1), stale.Token, order.ClassPermanent, order.ReasonEmailRefused); !errors.Is(err, ledger.ErrLost) {
+				t.Errorf("stopped under another's hands with %v", err)
+			}
+		}
+		if after := b.view(); after.Facts != before.Facts || after.Reason != "" || after.Emails[0].Class != "" {
+			t.Errorf("taken by another %v: changed to %+v, %q", taken, after.Facts, after.Reason)
+		}
+	}
+}
+
+func TestStrangersTokenChangesNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).pay().give()
+	other := b.another().pay().give()
+	b.claim(1)
+	token := other.claim(1).Token
+	if err := b.Finish(t.Context(), b.work(1), token, "msg"); !errors.Is(err, ledger.ErrLost) {
+		t.Errorf("finished with %v", err)
+	}
+	if b.view().Facts.Email != order.EmailPending {
+		t.Error("another order's token finished this one's email")
+	}
+}
+
+func TestAttemptsEndAtTheCap(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).pay().give()
+	two := terms
+	two.Cap = 2
+	for attempt := 1; attempt <= 2; attempt++ {
+		claim, err := b.ClaimEmail(t.Context(), b.work(1), two, render)
+		b.must(err)
+		if claim.Attempts != attempt {
+			t.Errorf("attempt %d is counted as %d", attempt, claim.Attempts)
+		}
+		b.must(b.Release(t.Context(), b.work(1), claim.Token, order.ClassUnknown, true))
+	}
+	_, err := b.ClaimEmail(t.Context(), b.work(1), two, render)
+	if d := denied(t, err); d.Why != ledger.DeniedSpent {
+		t.Errorf("denied: %s", d.Why)
+	}
+	// A run that knows a larger cap goes on from the count, it does not begin anew.
+	if claim := b.claim(1); claim.Attempts != 3 {
+		t.Errorf("with a larger cap it is attempt %d", claim.Attempts)
+	}
+}
+
+func TestNothingIsSentPastTheWindow(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).pay().give()
+	claim := b.claim(1)
+	b.must(b.Release(t.Context(), b.work(1), claim.Token, order.ClassUnknown, true))
+	b.exec(`UPDATE obligations SET first_attempt_at = clock_timestamp() - $2::interval WHERE session = $1 AND kind = 'email'`, b.key.Session, terms.Window)
+	_, err := b.ClaimEmail(t.Context(), b.work(1), terms, render)
+	if d := denied(t, err); d.Why != ledger.DeniedPastWindow {
+		t.Errorf("denied: %s", d.Why)
+	}
+	endless := terms
+	endless.Window = 0
+	if _, err := b.ClaimEmail(t.Context(), b.work(1), endless, render); err != nil {
+		t.Errorf("without a window: %v", err)
+	}
+}
+
+func TestRateLimitSpendsNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).pay().give()
+	claim := b.claim(1)
+	b.must(b.Release(t.Context(), b.work(1), claim.Token, order.ClassRateLimited, false))
+	if e := b.view().Emails[0]; e.Attempts != 0 || e.FirstAttemptAt != nil || e.Class != order.ClassRateLimited {
+		t.Errorf("limited at the first attempt: %d attempts, first at %v, class %s", e.Attempts, e.FirstAttemptAt, e.Class)
+	}
+	claim = b.claim(1)
+	if claim.Attempts != 1 {
+		t.Errorf("the next attempt is counted as %d", claim.Attempts)
+	}
+	b.must(b.Release(t.Context(), b.work(1), claim.Token, order.ClassUnknown, true))
+	first := b.view().Emails[0].FirstAttemptAt
+	claim = b.claim(1)
+	b.must(b.Release(t.Context(), b.work(1), claim.Token, order.ClassRateLimited, false))
+	if e := b.view().Emails[0]; e.Attempts != 1 || e.FirstAttemptAt == nil || !e.FirstAttemptAt.Equal(*first) {
+		t.Errorf("limited after one that may have arrived: %d attempts, first at %v and before %v", e.Attempts, e.FirstAttemptAt, first)
+	}
+}
+
+// TestAttemptThatDiedCountsBeforeARateLimit: the window starts with the attempt of which nobody knows the outcome.
+func TestAttemptThatDiedCountsBeforeARateLimit(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).pay().give()
+	b.claim(1)
+	b.expire()
+	claim := b.claim(1)
+	b.must(b.Release(t.Context(), b.work(1), claim.Token, order.ClassRateLimited, false))
+	if e := b.view().Emails[0]; e.Attempts != 1 || e.FirstAttemptAt == nil {
+		t.Errorf("%d attempts, first at %v", e.Attempts, e.FirstAttemptAt)
+	}
+}
+
+func TestFinishedWorkIsNeverClaimedAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).pay().give()
+	claim := b.claim(1)
+	b.must(b.Finish(t.Context(), b.work(1), claim.Token, "msg"))
+	_, err := b.ClaimEmail(t.Context(), b.work(1), terms, render)
+	if d := denied(t, err); d.Why != ledger.DeniedFinished {
+		t.Errorf("denied: %s", d.Why)
+	}
+	for name, err := range map[string]error{
+		"finished":                b.Finish(t.Context(), b.work(1), claim.Token, "another"),
+		"released":                b.Release(t.Context(), b.work(1), claim.Token, order.ClassRetry, true),
+		"stopped":                 b.Stop(t.Context(), b.work(1), claim.Token, order.ClassPermanent, order.ReasonEmailRefused),
+		"stopped without a token": b.Stop(t.Context(), b.work(1), "", order.ClassPermanent, order.ReasonEmailRefused),
+	} {
+		if !errors.Is(err, ledger.ErrLost) {
+			t.Errorf("%s again: %v", name, err)
+		}
+	}
+	if v := b.view(); v.Facts.Email != order.EmailAccepted || v.Reason != "" {
+		t.Errorf("the email is %s, %q", v.Facts.Email, v.Reason)
+	}
+}
+
+func TestStoppedWorkIsNeverClaimedAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).pay().give()
+	claim := b.claim(1)
+	b.must(b.Stop(t.Context(), b.work(1), claim.Token, order.ClassPermanent, order.ReasonEmailRefused))
+	_, err := b.ClaimEmail(t.Context(), b.work(1), terms, render)
+	if d := denied(t, err); d.Why != ledger.DeniedStopped || d.Class != order.ClassPermanent {
+		t.Errorf("denied: %s (%s)", d.Why, d.Class)
+	}
+	if err := b.Finish(t.Context(), b.work(1), claim.Token, "msg"); !errors.Is(err, ledger.ErrLost) {
+		t.Errorf("finished: %v", err)
+	}
+	v := b.view()
+	if v.Facts.Email != order.EmailAttention || v.Reason != order.ReasonEmailRefused || v.Class != order.ClassPermanent || v.AttentionAt == nil {
+		t.Errorf("the order: email %s, %q (%s) at %v", v.Facts.Email, v.Reason, v.Class, v.AttentionAt)
+	}
+}
+
+func TestStopWithoutTokenSparesWhoIsAtWork(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).pay().give()
+	b.claim(1)
+	if err := b.Stop(t.Context(), b.work(1), "", order.ClassSpent, order.ReasonEmailSpent); !errors.Is(err, ledger.ErrLost) {
+		t.Errorf("stopped under another's hands: %v", err)
+	}
+	b.expire()
+	b.must(b.Stop(t.Context(), b.work(1), "", order.ClassSpent, order.ReasonEmailSpent))
+	if v := b.view(); v.Facts.Email != order.EmailAttention || v.Reason != order.ReasonEmailSpent {
+		t.Errorf("email %s, %q", v.Facts.Email, v.Reason)
+	}
+}
+
+func TestWorkThatIsNotOwedIsAbsent(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).pay()
+	_, err := b.ClaimEmail(t.Context(), b.work(2), terms, render)
+	if d := denied(t, err); d.Why != ledger.DeniedAbsent {
+		t.Errorf("denied: %s", d.Why)
+	}
+}
+
+// TestClaimThatComesFreeIsNotPastItsWindow: a claim is denied by one statement and the reason read by another. What is
+// released in between is no reason to stop the work.
+func TestClaimThatComesFreeIsNotPastItsWindow(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).pay().give()
+	endless := ledger.Terms{Lease: time.Hour, Cap: 1 << 30}
+	var won atomic.Int64
+	atOnce(8, func(int) {
+		for won.Load() < 300 && !t.Failed() {
+			claim, err := b.ClaimEmail(t.Context(), b.work(1), endless, render)
+			var d *ledger.DeniedError
+			switch {
+			case err == nil:
+				won.Add(1)
+				err = b.Release(t.Context(), b.work(1), claim.Token, order.ClassRetry, true)
+			case errors.As(err, &d) && d.Why == ledger.DeniedHeld:
+				err = nil
+			}
+			if err != nil {
+				t.Errorf("attempt of many: %v", err)
+			}
+		}
+	})
+}

@@ -1,0 +1,120 @@
+package ledger_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"handover/internal/ledger"
+	"handover/internal/order"
+)
+
+// shopOfOrders is a ledger with an order in each state.
+func shopOfOrders(t *testing.T) (b *bench, orders map[string]*bench) {
+	t.Helper()
+	b = ownBench(t)
+	orders = map[string]*bench{}
+	for _, name := range []string{"new", "processing", "failed", "ignored", "owed", "refused", "spent", "delivered", "readdressed"} {
+		orders[name] = b.another()
+	}
+	o := orders["new"]
+	o.store(o.event("1"))
+	for name, state := range map[string]order.PaymentState{
+		"processing": order.PaymentPending, "failed": order.PaymentFailed, "ignored": order.PaymentIgnored,
+	} {
+		o := orders[name]
+		o.record(ledger.Payment{Key: o.key, State: state, Processing: name == "processing"})
+	}
+	orders["owed"].pay()
+	for _, name := range []string{"spent", "refused"} {
+		o := orders[name].pay().give()
+		o.must(o.Stop(t.Context(), o.work(1), "", order.ClassPermanent, order.ReasonEmailRefused))
+	}
+	orders["delivered"].pay().give().accept(1)
+	o = orders["readdressed"].pay().give().accept(1)
+	request := o.request("r1")
+	request.Address = kim
+	o.resend(request)
+	o.accept(2)
+	// Created in the order of the list above, a minute apart.
+	for i, name := range []string{"new", "processing", "failed", "ignored", "owed", "refused", "spent", "delivered", "readdressed"} {
+		b.exec(`UPDATE orders SET created_at = now() - make_interval(mins => $2) WHERE session = $1`, orders[name].key.Session, 100-i)
+	}
+	b.exec(`UPDATE orders SET attention_at = now() - interval '1 hour' WHERE session = $1`, orders["spent"].key.Session)
+	return b, orders
+}
+
+func TestOrdersAreListedByChoice(t *testing.T) {
+	t.Parallel()
+	b, orders := shopOfOrders(t)
+	names := map[order.Key]string{}
+	for name, o := range orders {
+		names[o.key] = name
+	}
+	tests := []struct {
+		name   string
+		filter ledger.Filter
+		want   []string
+	}{
+		{"attention, the oldest first", ledger.Filter{Attention: true}, []string{"spent", "refused"}},
+		{"ignored", ledger.Filter{Ignored: true}, []string{"ignored"}},
+		{"pending, the oldest first", ledger.Filter{Pending: true}, []string{"new", "processing", "owed"}},
+		{"an address in any letter case", ledger.Filter{Address: "ALEX+Shop@example.COM"}, []string{"delivered", "spent", "refused", "owed"}},
+		{"the address that took another's place", ledger.Filter{Address: kim}, []string{"readdressed"}},
+		{"an address nobody has", ledger.Filter{Address: "alexxshop@example.com"}, []string{}},
+		{"a pattern is no address", ledger.Filter{Address: "%"}, []string{}},
+		{"all, the newest first", ledger.Filter{}, []string{"readdressed", "delivered", "spent", "refused", "owed", "ignored", "failed", "processing", "new"}},
+		{"at most two", ledger.Filter{Limit: 2}, []string{"readdressed", "delivered"}},
+		{"at most one of them", ledger.Filter{Attention: true, Limit: 1}, []string{"spent"}},
+	}
+	for _, test := range tests {
+		if test.filter.Limit == 0 {
+			test.filter.Limit = 100
+		}
+		views, err := b.List(t.Context(), test.filter)
+		b.must(err)
+		got := []string{}
+		for _, v := range views {
+			got = append(got, names[v.Key])
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+	}
+}
+
+func TestWhatWaitsIsCounted(t *testing.T) {
+	t.Parallel()
+	b, orders := shopOfOrders(t)
+	b.exec(`UPDATE webhook_events SET received_at = now() - interval '90 seconds' WHERE session = $1`, orders["new"].key.Session)
+	b.exec(`UPDATE obligations SET created_at = now() - interval '2 minutes' WHERE session = $1 AND kind = 'email'`, orders["owed"].key.Session)
+	w, err := b.Waits(t.Context())
+	b.must(err)
+	want := ledger.Waits{
+		PaymentPending:            2,
+		Ignored:                   1,
+		Attention:                 map[string]int64{"email_refused": 2},
+		Open:                      map[string]int64{"access": 2, "email": 1},
+		OldestOpenSeconds:         map[string]float64{"payment": 6000, "access": 0, "email": 120},
+		Undispatched:              1,
+		OldestUndispatchedSeconds: 90,
+	}
+	if diff := cmp.Diff(want, w, cmpopts.EquateApprox(0, 30)); diff != "" {
+		t.Errorf("what waits (-want +got):\n%s", diff)
+	}
+}
+
+func TestNothingWaitsInAnEmptyLedger(t *testing.T) {
+	t.Parallel()
+	b := ownBench(t)
+	w, err := b.Waits(t.Context())
+	b.must(err)
+	want := ledger.Waits{Attention: map[string]int64{}, Open: map[string]int64{}, OldestOpenSeconds: map[string]float64{"payment": 0}}
+	if diff := cmp.Diff(want, w); diff != "" {
+		t.Errorf("what waits (-want +got):\n%s", diff)
+	}
+	if views, err := b.List(t.Context(), ledger.Filter{Limit: 10}); err != nil || len(views) != 0 {
+		t.Errorf("%d orders, %v", len(views), err)
+	}
+}

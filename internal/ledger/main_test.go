@@ -1,0 +1,247 @@
+package ledger_test
+
+import (
+	"cmp"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"handover/internal/dev/testenv"
+	"handover/internal/email"
+	"handover/internal/ledger"
+	"handover/internal/order"
+)
+
+var shared testenv.Shared
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := shared.Drop(); err != nil {
+		fmt.Fprintln(os.Stderr, "drop the tests' database:", err)
+		code = cmp.Or(code, 1)
+	}
+	os.Exit(code)
+}
+
+// The two addresses of all tests, and the name: no error may ever hold them.
+const (
+	alex = "alex+shop@example.com"
+	kim  = "kim.o'neil@example.org"
+	name = "Alex Example"
+)
+
+// bench is one order in a ledger.
+type bench struct {
+	t    testing.TB
+	pool *pgxpool.Pool
+	*ledger.Ledger
+	key order.Key
+}
+
+// newBench gives the test an order of its own in the database that all tests share.
+func newBench(t testing.TB) *bench {
+	t.Helper()
+	pool := shared.Pool(t)
+	return &bench{t: t, pool: pool, Ledger: ledger.New(pool), key: newKey()}
+}
+
+// ownBench gives the test a database of its own, for what looks at all orders.
+func ownBench(t testing.TB) *bench {
+	t.Helper()
+	pool := testenv.Migrated(t)
+	return &bench{t: t, pool: pool, Ledger: ledger.New(pool), key: newKey()}
+}
+
+func newKey() order.Key { return order.Key{Environment: "test", Session: "cs_test_" + rand.Text()} }
+
+// another is a second order in the same ledger.
+func (b *bench) another() *bench {
+	return &bench{t: b.t, pool: b.pool, Ledger: b.Ledger, key: newKey()}
+}
+
+// event is a checkout event of the order.
+func (b *bench) event(id string) ledger.WebhookEvent {
+	return ledger.WebhookEvent{
+		Environment: b.key.Environment, ID: "evt_" + id + "_" + b.key.Session, Type: "checkout.session.completed", Kind: "checkout",
+		Session: b.key.Session, Body: []byte("{}"),
+	}
+}
+
+func (b *bench) store(e ledger.WebhookEvent) ledger.Stored {
+	b.t.Helper()
+	stored, err := b.StoreEvent(b.t.Context(), e)
+	b.must(err)
+	return stored
+}
+
+// guide is what the tests' product gives.
+func guide(units int64) []order.Due {
+	return []order.Due{
+		{Product: "guide", Kind: "download", File: "guide.pdf", Units: units},
+		{Product: "guide", Kind: "license", Units: units},
+	}
+}
+
+// paid is what a look at a paid session proves.
+func (b *bench) paid() ledger.Payment {
+	return ledger.Payment{
+		Key: b.key, State: order.PaymentConfirmed, Ref: "pi_" + b.key.Session, Total: order.Money{Minor: 1200, Currency: "eur"}, Email: alex, Name: name,
+		Items: []order.Item{{Line: 1, Refs: []string{"price_guide", "prod_guide"}, Name: "The Guide", Quantity: 2, Product: "guide"}},
+		Dues:  guide(2),
+	}
+}
+
+func (b *bench) record(p ledger.Payment) (order.PaymentState, order.Reason) {
+	b.t.Helper()
+	state, reason, err := b.RecordPayment(b.t.Context(), p)
+	b.must(err)
+	return state, reason
+}
+
+// pay has the order paid for, with everything owed.
+func (b *bench) pay() *bench {
+	b.t.Helper()
+	if state, _ := b.record(b.paid()); state != order.PaymentConfirmed {
+		b.t.Fatalf("the payment is %s", state)
+	}
+	return b
+}
+
+var ownKinds = []order.AccessKind{"download", "license"}
+
+// makeGuide makes one download, and a licence key for each unit.
+func makeGuide(due order.Due) ([]ledger.Grant, error) {
+	if due.Kind == "download" {
+		return []ledger.Grant{{Unit: 1}}, nil
+	}
+	var grants []ledger.Grant
+	for unit := range due.Units {
+		grants = append(grants, ledger.Grant{Unit: unit + 1, Secret: rand.Text()})
+	}
+	return grants, nil
+}
+
+// give has the access granted.
+func (b *bench) give() *bench {
+	b.t.Helper()
+	_, err := b.GrantOwn(b.t.Context(), b.key, ownKinds, ledger.Terms{Cap: 8}, makeGuide)
+	b.must(err)
+	return b
+}
+
+// terms are long enough for no test to meet their end by accident.
+var terms = ledger.Terms{Lease: time.Hour, Cap: 8, Window: 23 * time.Hour}
+
+func (b *bench) work(generation int) ledger.Work { return ledger.EmailWork(b.key, generation) }
+
+// render makes a message as the worker does, with everything of the order in it.
+func render(d ledger.EmailData) (ledger.Frozen, error) {
+	var text strings.Builder
+	fmt.Fprintf(&text, "Hello %s,\n", d.Name)
+	for _, g := range d.Grants {
+		fmt.Fprintf(&text, "%s %s %s\n", g.Product, g.Kind, g.Secret)
+	}
+	return ledger.Frozen{
+		Message: email.Message{
+			From: "Shop <shop@example.com>", To: d.Address, Subject: "Your order", Text: text.String(), HTML: "<p>{link}</p>",
+			Tags: []email.Tag{{Name: email.TagSession, Value: d.Key.Session}},
+		},
+		LinkSecret: "secret-1",
+		LinkHash:   linkHash(d.Key, d.LinkVersion),
+	}, nil
+}
+
+func linkHash(key order.Key, version int) []byte {
+	return fmt.Appendf(nil, "%s %d", key, version)
+}
+
+func (b *bench) claim(generation int) ledger.EmailClaim {
+	b.t.Helper()
+	claim, err := b.ClaimEmail(b.t.Context(), b.work(generation), terms, render)
+	b.must(err)
+	return claim
+}
+
+// accept has one generation of the email accepted by the provider.
+func (b *bench) accept(generation int) *bench {
+	b.t.Helper()
+	claim := b.claim(generation)
+	b.must(b.Finish(b.t.Context(), b.work(generation), claim.Token, b.message(generation)))
+	return b
+}
+
+// message is the provider's id of a generation's message.
+func (b *bench) message(generation int) string {
+	return fmt.Sprintf("msg_%d_%s", generation, b.key.Session)
+}
+
+func (b *bench) view() ledger.View {
+	b.t.Helper()
+	v, err := b.Order(b.t.Context(), b.key)
+	b.must(err)
+	return v
+}
+
+// exec changes rows behind the ledger's back: time is moved this way, not waited for.
+func (b *bench) exec(sql string, args ...any) {
+	b.t.Helper()
+	tag, err := b.pool.Exec(b.t.Context(), sql, args...)
+	b.must(err)
+	if tag.RowsAffected() == 0 {
+		b.t.Fatalf("nothing to change: %s", sql)
+	}
+}
+
+// expire lets the order's claims run out.
+func (b *bench) expire() {
+	b.t.Helper()
+	b.exec(`UPDATE obligations SET claim_expires_at = clock_timestamp() WHERE session = $1 AND token IS NOT NULL`, b.key.Session)
+}
+
+func (b *bench) count(sql string, args ...any) int {
+	b.t.Helper()
+	var n int
+	b.must(b.pool.QueryRow(b.t.Context(), sql, args...).Scan(&n))
+	return n
+}
+
+func (b *bench) must(err error) {
+	b.t.Helper()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// denied is why a claim was not given.
+func denied(t testing.TB, err error) *ledger.DeniedError {
+	t.Helper()
+	var d *ledger.DeniedError
+	if !errors.As(err, &d) {
+		t.Fatalf("got %v, want a denied claim", err)
+	}
+	return d
+}
+
+// atOnce calls f so often at the same moment and waits for all.
+func atOnce(n int, f func(i int)) {
+	var ready, done sync.WaitGroup
+	start := make(chan struct{})
+	ready.Add(n)
+	for i := range n {
+		done.Go(func() {
+			ready.Done()
+			<-start
+			f(i)
+		})
+	}
+	ready.Wait()
+	close(start)
+	done.Wait()
+}

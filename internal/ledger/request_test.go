@@ -1,0 +1,147 @@
+package ledger_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"handover/internal/ledger"
+	"handover/internal/order"
+)
+
+func TestUnreadableRequestIsWrittenDown(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).pay().give().accept(1)
+	for range 2 {
+		b.must(b.Refuse(t.Context(), b.request("r1"), order.RefusedUnreadable))
+	}
+	if diff := cmp.Diff([]string{"sam | resend: refused payload_not_readable (nothing was done) | the buyer lost it"}, b.told()); diff != "" {
+		t.Errorf("audit (-want +got):\n%s", diff)
+	}
+	d, decided, err := b.Decided(t.Context(), b.key, "r1")
+	if !decided || err != nil || d.Refusal != order.RefusedUnreadable || d.Outcome != order.OutcomeRefused {
+		t.Errorf("read later: %+v, %v, %v", d, decided, err)
+	}
+	if len(b.view().Emails) != 1 {
+		t.Error("a refused request made a message")
+	}
+}
+
+func TestRefusalDoesNotTakeBackADecision(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).pay().give().accept(1)
+	b.resend(b.request("r1"))
+	b.must(b.Refuse(t.Context(), b.request("r1"), order.RefusedUnreadable))
+	if d, _, err := b.Decided(t.Context(), b.key, "r1"); err != nil || d.Outcome != order.OutcomeSending || len(b.told()) != 1 {
+		t.Errorf("now %+v, %v, %d audit lines", d, err, len(b.told()))
+	}
+}
+
+func TestRequestNobodyMadeIsNotDecided(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	if d, decided, err := b.Decided(t.Context(), b.key, "none"); decided || err != nil || d != (ledger.Decision{}) {
+		t.Errorf("%+v, %v, %v", d, decided, err)
+	}
+}
+
+func (b *bench) wish(id string) ledger.Request {
+	return ledger.Request{Key: b.key, ID: id, Kind: "resend", Who: "buyer", Why: "asked for on the order page"}
+}
+
+func TestBuyerMayAskEveryTenMinutesAndFiveTimes(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).pay().give().accept(1)
+	b.must(b.File(t.Context(), b.request("an operator's does not count")))
+	for i := range 5 {
+		filed, _, err := b.FileForBuyer(t.Context(), b.wish(string(rune('a'+i))))
+		if !filed || err != nil {
+			t.Fatalf("wish %d: %v, %v", i+1, filed, err)
+		}
+		if i == 4 {
+			break
+		}
+		filed, wait, err := b.FileForBuyer(t.Context(), b.wish("too soon"))
+		if filed || err != nil || wait <= 9*time.Minute || wait > 10*time.Minute {
+			t.Errorf("at once again: %v, %v, wait %v", filed, err, wait)
+		}
+		b.exec(`UPDATE requests SET created_at = created_at - interval '7 minutes' WHERE session = $1 AND who = 'buyer'`, b.key.Session)
+		if filed, wait, err = b.FileForBuyer(t.Context(), b.wish("still too soon")); filed || err != nil || wait <= 2*time.Minute || wait > 3*time.Minute {
+			t.Errorf("seven minutes later: %v, %v, wait %v", filed, err, wait)
+		}
+		b.exec(`UPDATE requests SET created_at = created_at - interval '3 minutes' WHERE session = $1 AND who = 'buyer'`, b.key.Session)
+	}
+	b.exec(`UPDATE requests SET created_at = created_at - interval '1 day' WHERE session = $1 AND who = 'buyer'`, b.key.Session)
+	if filed, wait, err := b.FileForBuyer(t.Context(), b.wish("the sixth")); filed || err != nil || wait < time.Minute {
+		t.Errorf("the sixth wish: %v, %v, wait %v", filed, err, wait)
+	}
+	other := b.another().pay()
+	if filed, _, err := other.FileForBuyer(t.Context(), other.wish("another order's")); !filed || err != nil {
+		t.Errorf("another order: %v, %v", filed, err)
+	}
+}
+
+func TestBuyersDoubleClickIsOneWish(t *testing.T) {
+	t.Parallel()
+	base := newBench(t)
+	for range 10 {
+		b := base.another().pay()
+		filed := make([]bool, 4)
+		errs := make([]error, 4)
+		atOnce(4, func(i int) { filed[i], _, errs[i] = b.FileForBuyer(t.Context(), b.wish(string(rune('a'+i)))) })
+		b.must(errors.Join(errs...))
+		n := 0
+		for _, f := range filed {
+			if f {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Fatalf("%d of 4 wishes at once were filed", n)
+		}
+	}
+}
+
+func TestRequestsWaitUntilTheyAreDecided(t *testing.T) {
+	t.Parallel()
+	b := ownBench(t)
+	b.pay().give().accept(1)
+	waiting := func() []string {
+		t.Helper()
+		found, err := b.Waiting(t.Context(), 30*time.Second, 10)
+		b.must(err)
+		ids := []string{}
+		for _, r := range found {
+			ids = append(ids, r.ID)
+			if diff := cmp.Diff(b.request(r.ID), r); diff != "" {
+				t.Errorf("listed (-want +got):\n%s", diff)
+			}
+		}
+		return ids
+	}
+	for _, id := range []string{"first", "second", "just now"} {
+		b.must(b.File(t.Context(), b.request(id)))
+	}
+	age := func(id string, by time.Duration) {
+		b.exec(`UPDATE requests SET created_at = created_at - $2::interval, signalled_at = signalled_at - $2::interval WHERE request_id = $1`, id, by)
+	}
+	age("first", 2*time.Minute)
+	age("second", time.Minute)
+	if diff := cmp.Diff([]string{"first", "second"}, waiting()); diff != "" {
+		t.Errorf("after the grace (-want +got):\n%s", diff)
+	}
+	b.must(b.MarkSignalled(t.Context(), b.key, "first"))
+	if diff := cmp.Diff([]string{"second"}, waiting()); diff != "" {
+		t.Errorf("the first was signalled just now (-want +got):\n%s", diff)
+	}
+	age("first", time.Minute)
+	if diff := cmp.Diff([]string{"first", "second"}, waiting()); diff != "" {
+		t.Errorf("its signal was lost (-want +got):\n%s", diff)
+	}
+	b.resend(b.request("first"))
+	if diff := cmp.Diff([]string{"second"}, waiting()); diff != "" {
+		t.Errorf("the first is decided (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,189 @@
+package ledger_test
+
+import (
+	"crypto/sha256"
+	"errors"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"handover/internal/email"
+	"handover/internal/ledger"
+	"handover/internal/order"
+)
+
+func TestUnknownOrderIsNotFound(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	if _, err := b.Order(t.Context(), b.key); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("got %v, want ErrNotFound", err)
+	}
+	if _, err := b.OrderByLink(t.Context(), sha256.Sum256([]byte(b.key.Session))); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("by a link: %v, want ErrNotFound", err)
+	}
+}
+
+func TestOrderIsReadWhole(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).pay().give().accept(1)
+	want := ledger.View{
+		Key: b.key,
+		Facts: order.Facts{
+			Payment: order.PaymentConfirmed, Access: order.AccessGranted, Email: order.EmailAccepted,
+		},
+		Total:      order.Money{Minor: 1200, Currency: "eur"},
+		PaymentRef: "pi_" + b.key.Session,
+		Address:    alex,
+		Items:      b.paid().Items,
+		Grants: []ledger.Grant{
+			{Product: "guide", Kind: "download", File: "guide.pdf", Unit: 1, State: order.AccessGranted},
+			{Product: "guide", Kind: "license", Unit: 1, State: order.AccessGranted},
+			{Product: "guide", Kind: "license", Unit: 2, State: order.AccessGranted},
+		},
+		Emails: []ledger.EmailView{{Generation: 1, State: order.EmailAccepted, Attempts: 1, Address: alex}},
+	}
+	got := b.view()
+	ignore := cmp.Options{
+		cmpopts.IgnoreFields(ledger.View{}, "CreatedAt", "ConfirmedAt"), cmpopts.IgnoreFields(ledger.Grant{}, "ID", "Secret"),
+		cmpopts.IgnoreFields(ledger.EmailView{}, "FirstAttemptAt", "AcceptedAt"),
+		cmpopts.SortSlices(func(a, b ledger.Grant) bool {
+			return string(a.Kind)+strconv.FormatInt(a.Unit, 10) < string(b.Kind)+strconv.FormatInt(b.Unit, 10)
+		}),
+	}
+	if diff := cmp.Diff(want, got, ignore); diff != "" {
+		t.Errorf("order (-want +got):\n%s", diff)
+	}
+	if got.CreatedAt.IsZero() || got.ConfirmedAt == nil || got.Emails[0].AcceptedAt == nil || got.Emails[0].FirstAttemptAt == nil {
+		t.Errorf("a time is missing: %+v", got)
+	}
+}
+
+func TestAccessIsWhatTheGrantsSay(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		states map[order.AccessKind]order.AccessState
+		want   order.AccessState
+	}{
+		{"all granted", map[order.AccessKind]order.AccessState{"download": order.AccessGranted, "license": order.AccessGranted}, order.AccessGranted},
+		{"part of it refunded", map[order.AccessKind]order.AccessState{"download": order.AccessGranted, "license": order.AccessRevoked}, order.AccessGranted},
+		{"on hold", map[order.AccessKind]order.AccessState{"download": order.AccessHeld, "license": order.AccessHeld}, order.AccessHeld},
+		{"part refunded, the rest on hold", map[order.AccessKind]order.AccessState{"download": order.AccessHeld, "license": order.AccessRevoked}, order.AccessHeld},
+		{"refunded", map[order.AccessKind]order.AccessState{"download": order.AccessRevoked, "license": order.AccessRevoked}, order.AccessRevoked},
+	}
+	for _, test := range tests {
+		b := newBench(t).pay().give()
+		for kind, state := range test.states {
+			b.exec(`UPDATE grants SET state = $3 WHERE session = $1 AND access_kind = $2`, b.key.Session, kind, state)
+		}
+		if got := b.view().Facts.Access; got != test.want {
+			t.Errorf("%s: access is %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+func TestStoppedEmailIsToldByWhatIsKnown(t *testing.T) {
+	t.Parallel()
+	for class, want := range map[order.Class]order.EmailState{
+		order.ClassPermanent: order.EmailAttention, order.ClassMisconfigured: order.EmailAttention, order.ClassSpent: order.EmailAttention,
+		order.ClassUnknown: order.EmailUncertain, order.ClassUncertain: order.EmailUncertain, order.ClassPastWindow: order.EmailUncertain,
+	} {
+		b := newBench(t).pay().give()
+		b.must(b.Stop(t.Context(), b.work(1), "", class, order.ReasonEmailUncertain))
+		if got := b.view().Facts.Email; got != want {
+			t.Errorf("stopped with %s: the email is %s, want %s", class, got, want)
+		}
+	}
+}
+
+// emailEvent is evidence about a generation, joined by the tags, and by the message's id.
+func (b *bench) emailEvent(id string, generation string, message string, d order.Delivery) email.Event {
+	e := email.Event{ID: id + b.key.Session, Type: "email." + string(d), MessageID: message, Delivery: d, OccurredAt: time.Now()}
+	if generation != "" {
+		e.Tags = map[string]string{email.TagEnvironment: b.key.Environment, email.TagSession: b.key.Session, email.TagGeneration: generation}
+	}
+	return e
+}
+
+func (b *bench) tell(events ...email.Event) {
+	b.t.Helper()
+	for _, e := range events {
+		b.must(b.RecordEmailEvent(b.t.Context(), e, []byte("{}")))
+	}
+}
+
+func TestEvidenceIsJoinedByTagsAndByMessage(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).pay().give().accept(1)
+	b.resend(b.request("r1"))
+	b.accept(2)
+	b.tell(
+		b.emailEvent("a", "1", "an id that was lost with the answer", order.DeliveryBounced),
+		b.emailEvent("b", "", b.message(2), order.DeliveryDelivered),
+		b.emailEvent("c", "", "somebody else's message", order.DeliveryComplained),
+	)
+	v := b.view()
+	if v.Emails[0].Delivery != order.DeliveryBounced || v.Emails[1].Delivery != order.DeliveryDelivered || v.Facts.Delivery != order.DeliveryDelivered {
+		t.Errorf("first %q, second %q, the order's %q", v.Emails[0].Delivery, v.Emails[1].Delivery, v.Facts.Delivery)
+	}
+	if other := b.another().pay().give().accept(1); other.view().Facts.Delivery != order.DeliveryNone {
+		t.Errorf("another order has the evidence %q", other.view().Facts.Delivery)
+	}
+}
+
+func TestLateWeakerEvidenceHidesNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).pay().give().accept(1)
+	for _, step := range []struct{ told, want order.Delivery }{
+		{order.DeliveryDelayed, order.DeliveryDelayed},
+		{order.DeliverySent, order.DeliveryDelayed},
+		{order.DeliveryBounced, order.DeliveryBounced},
+		{order.DeliveryDelivered, order.DeliveryBounced},
+		{order.DeliveryNone, order.DeliveryBounced},
+		{order.DeliveryComplained, order.DeliveryComplained},
+		{order.DeliverySent, order.DeliveryComplained},
+	} {
+		b.tell(b.emailEvent(string(step.told)+string(step.want), "1", b.message(1), step.told))
+		if got := b.view().Facts.Delivery; got != step.want {
+			t.Errorf("after %q: %q, want %q", step.told, got, step.want)
+		}
+	}
+}
+
+func TestRepeatedEmailEventIsKeptOnce(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).pay().give().accept(1)
+	e := b.emailEvent("a", "1", b.message(1), order.DeliveryDelivered)
+	errs := make([]error, 10)
+	atOnce(10, func(i int) { errs[i] = b.RecordEmailEvent(t.Context(), e, []byte("{}")) })
+	b.must(errors.Join(errs...))
+	if n := b.count(`SELECT count(*) FROM email_evidence WHERE event_id = $1`, e.ID); n != 1 {
+		t.Errorf("kept %d times", n)
+	}
+}
+
+func TestEvidenceBeforeTheOrderIsNotLost(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.tell(b.emailEvent("a", "1", "msg", order.DeliveryDelivered))
+	if b.pay().give().accept(1); b.view().Facts.Delivery != order.DeliveryDelivered {
+		t.Errorf("got %q", b.view().Facts.Delivery)
+	}
+}
+
+func TestStrangeTagsDoNotSpoilTheOrder(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).pay().give().accept(1)
+	for _, generation := range []string{"0", "-1", "1x", " 1", "one", "21", "99999999999", "9999999999999999999999"} {
+		b.tell(b.emailEvent("tag "+generation, generation, "another message", order.DeliveryBounced))
+	}
+	foreign := b.emailEvent("foreign", "1", "another message", order.DeliveryBounced)
+	foreign.Tags[email.TagSession] = "not a session!"
+	b.tell(foreign)
+	if got := b.view().Facts.Delivery; got != order.DeliveryNone {
+		t.Errorf("the order has the evidence %q", got)
+	}
+}

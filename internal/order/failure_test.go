@@ -1,0 +1,45 @@
+package order_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"handover/internal/order"
+)
+
+var reasons = []order.Reason{
+	order.ReasonItemsUnknown, order.ReasonModeContradicts, order.ReasonNoAddress, order.ReasonPaymentOverdue, order.ReasonPaymentStopped,
+	order.ReasonAccessStopped, order.ReasonEmailRefused, order.ReasonEmailConfig, order.ReasonPaymentConfig, order.ReasonEmailSpent,
+	order.ReasonEmailUncertain,
+}
+
+func TestEveryReasonSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	for _, r := range reasons {
+		if r.Next() == "" {
+			t.Errorf("%s leaves the operator alone", r)
+		}
+		if !slices.Contains([]string{"payment", "access", "email"}, r.Step()) {
+			t.Errorf("%s stopped the step %q", r, r.Step())
+		}
+		if r.Step() == "email" && !strings.Contains(r.Next(), "starter resend ORDER --reason TEXT") {
+			t.Errorf("%s does not name the command that finishes it: %s", r, r.Next())
+		}
+	}
+	if order.Reason("").Next() != "" || order.Reason("").Step() != "" {
+		t.Error("no reason asks for something")
+	}
+}
+
+func TestOnlyPassingFaultsAreRepeated(t *testing.T) {
+	t.Parallel()
+	for class, final := range map[order.Class]bool{
+		order.ClassRetry: false, order.ClassRateLimited: false, order.ClassUnknown: false, "": false,
+		order.ClassPermanent: true, order.ClassMisconfigured: true, order.ClassSpent: true, order.ClassPastWindow: true, order.ClassUncertain: true,
+	} {
+		if got := class.Final(); got != final {
+			t.Errorf("%q final: %v, want %v", class, got, final)
+		}
+	}
+}

@@ -1,0 +1,243 @@
+package workflows_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/temporal"
+
+	"handover/activities"
+	"handover/internal/order"
+	"handover/workflows"
+)
+
+// failing makes one step fail with the error on every attempt up to the last one given.
+func (s *scenario) failing(step string, upTo int, err error) {
+	switch step {
+	case "ConfirmPayment":
+		s.world.confirm = func(n int, _ activities.ConfirmPaymentInput) (activities.ConfirmPaymentResult, error) {
+			if n <= upTo {
+				return activities.ConfirmPaymentResult{}, err
+			}
+			return activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed}, nil
+		}
+	case "GrantAccess":
+		s.world.grant = func(n int) error {
+			if n <= upTo {
+				return err
+			}
+			return nil
+		}
+	case "SendAccessEmail":
+		s.world.send = func(n, _ int) (activities.SendAccessEmailResult, error) {
+			if n <= upTo {
+				return activities.SendAccessEmailResult{}, err
+			}
+			return activities.SendAccessEmailResult{Email: order.EmailAccepted}, nil
+		}
+	}
+}
+
+const always = 1 << 30
+
+func TestStepThatEndsForGoodIsMarkedForAPerson(t *testing.T) {
+	t.Parallel()
+	dead := temporal.NewTimeoutError(enumspb.TIMEOUT_TYPE_START_TO_CLOSE, nil)
+	failures := []struct {
+		name     string
+		err      error
+		attempts int
+		class    order.Class
+	}{
+		{"permanent", failure(order.ClassPermanent), 1, order.ClassPermanent},
+		{"misconfigured", failure(order.ClassMisconfigured), 1, order.ClassMisconfigured},
+		{"spent", failure(order.ClassSpent), 1, order.ClassSpent},
+		{"past window", failure(order.ClassPastWindow), 1, order.ClassPastWindow},
+		{"uncertain", failure(order.ClassUncertain), 1, order.ClassUncertain},
+		{"retry", failure(order.ClassRetry), 3, order.ClassSpent},
+		{"unknown outcome", failure(order.ClassUnknown), 3, order.ClassUnknown},
+		{"no answer", dead, 3, order.ClassUnknown},
+		{"panic", temporal.NewApplicationError("runtime error", "PanicError"), 3, order.ClassSpent},
+		{"cancelled", temporal.NewCanceledError(), 1, order.ClassSpent},
+	}
+	steps := []struct {
+		activity, step string
+		before         []string
+		state          workflows.State
+	}{
+		{"ConfirmPayment", "payment", []string{"ConfirmPayment"}, workflows.State{
+			Payment: order.PaymentAttention, Access: order.AccessPending, Email: order.EmailPending, Generation: 1, Reason: order.ReasonPaymentStopped}},
+		{"GrantAccess", "access", []string{"ConfirmPayment", "GrantAccess"}, workflows.State{
+			Payment: order.PaymentConfirmed, Access: order.AccessAttention, Email: order.EmailPending, Generation: 1, Reason: order.ReasonAccessStopped}},
+		{"SendAccessEmail", "email", []string{"ConfirmPayment", "GrantAccess", "SendAccessEmail 1"}, workflows.State{
+			Payment: order.PaymentConfirmed, Access: order.AccessGranted, Email: order.EmailAttention, Generation: 1, Reason: order.ReasonEmailSpent}},
+	}
+	for _, step := range steps {
+		for _, f := range failures {
+			t.Run(step.step+"/"+f.name, func(t *testing.T) {
+				t.Parallel()
+				s := newScenario(t)
+				s.failing(step.activity, always, f.err)
+				s.run()
+				if !s.open() {
+					t.Error("it closed, with nobody having decided")
+				}
+				want := append(slices.Clone(step.before), "StopStep "+step.step+" "+string(f.class), "state needs_attention")
+				if diff := cmp.Diff(want, s.trace.all()); diff != "" {
+					t.Errorf("commands (-want +got):\n%s", diff)
+				}
+				if n := s.world.count(step.activity); n != f.attempts {
+					t.Errorf("%d attempts, want %d", n, f.attempts)
+				}
+				if diff := cmp.Diff(step.state, s.state()); diff != "" {
+					t.Errorf("state (-want +got):\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+func TestPassingFaultChangesNothing(t *testing.T) {
+	t.Parallel()
+	for _, step := range []string{"ConfirmPayment", "GrantAccess", "SendAccessEmail"} {
+		for _, class := range []order.Class{order.ClassRetry, order.ClassUnknown} {
+			t.Run(step+"/"+string(class), func(t *testing.T) {
+				t.Parallel()
+				s := newScenario(t)
+				s.failing(step, 2, failure(class))
+				s.run()
+				want := []string{"ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "timer 720h0m0s"}
+				if diff := cmp.Diff(want, s.trace.all()); diff != "" {
+					t.Errorf("commands (-want +got):\n%s", diff)
+				}
+				if n := s.world.count(step); n != 3 {
+					t.Errorf("%d attempts, want 3", n)
+				}
+			})
+		}
+	}
+}
+
+func TestNamespaceWithoutOurAttributesIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.input.Attributes = false
+	s.failing("SendAccessEmail", 1, failure(order.ClassPermanent))
+	s.at(day, func() { s.resend(`{"reason":"mended","request_id":"req_1"}`) })
+	s.run()
+	want := []string{
+		"ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "StopStep email permanent", "DecideResend req_1", "SendAccessEmail 2", "timer 720h0m0s",
+	}
+	if diff := cmp.Diff(want, s.trace.all()); diff != "" {
+		t.Errorf("commands (-want +got):\n%s", diff)
+	}
+}
+
+func TestDetailsSayWhatAPersonCanDoAndForgetItAfterwards(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.failing("SendAccessEmail", 1, failure(order.ClassPermanent))
+	var stopped string
+	s.at(day, func() {
+		stopped = s.details()
+		s.resend(`{"reason":"mended"}`)
+	})
+	s.run()
+	if want := "**Needs attention**: email attempts spent. " + order.ReasonEmailSpent.Next(); !strings.Contains(stopped, want) {
+		t.Errorf("details while stopped lack %q:\n%s", want, stopped)
+	}
+	if got := s.details(); strings.Contains(got, "Needs attention") || !strings.Contains(got, "| email | accepted (generation 2) |") {
+		t.Errorf("details afterwards:\n%s", got)
+	}
+}
+
+func TestPaymentThatCouldNotBeLookedUpRecoversWithAnEvent(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.failing("ConfirmPayment", 1, failure(order.ClassMisconfigured))
+	s.at(3*day, func() { s.SignalWorkflow(workflows.SignalPaymentEvent, nil) })
+	s.run()
+	want := []string{
+		"ConfirmPayment", "StopStep payment misconfigured", "state needs_attention",
+		"ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "state automatic", "timer 720h0m0s",
+	}
+	if diff := cmp.Diff(want, s.trace.all()); diff != "" {
+		t.Errorf("commands (-want +got):\n%s", diff)
+	}
+	if s.open() {
+		t.Error("it did not close after it was delivered")
+	}
+}
+
+func TestOrderIsMarkedEvenWhenTheDatabaseCannotBeTold(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.failing("GrantAccess", always, failure(order.ClassRetry))
+	s.world.stop = func(int) error { return failure(order.ClassRetry) }
+	s.run()
+	if !s.open() {
+		t.Error("it closed, with nobody having decided")
+	}
+	if s.state().Reason.Step() != "access" || !slices.Contains(s.trace.all(), "state needs_attention") {
+		t.Errorf("state %+v, commands %v; want attention for the access", s.state(), s.trace.all())
+	}
+	if n := s.world.count("StopStep"); n < 100 {
+		t.Errorf("%d attempts to tell the database, want it to outlast a long outage", n)
+	}
+}
+
+func TestWaitsThatTheEmailProviderAsksForSpendNothing(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.world.send = func(n, _ int) (activities.SendAccessEmailResult, error) {
+		if n <= 10 {
+			return activities.SendAccessEmailResult{Email: order.EmailPending, WaitSeconds: 3600}, nil
+		}
+		return activities.SendAccessEmailResult{Email: order.EmailAccepted}, nil
+	}
+	s.run()
+	want := []string{"ConfirmPayment", "GrantAccess", "SendAccessEmail 1"}
+	for range 10 {
+		want = append(want, "timer 1h0m0s", "SendAccessEmail 1")
+	}
+	if diff := cmp.Diff(append(want, "timer 720h0m0s"), s.trace.all()); diff != "" {
+		t.Errorf("commands (-want +got):\n%s", diff)
+	}
+}
+
+func TestWaitsThatTheEmailProviderAsksForAreBounded(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.world.send = func(int, int) (activities.SendAccessEmailResult, error) {
+		return activities.SendAccessEmailResult{Email: order.EmailPending, WaitSeconds: 3600}, nil
+	}
+	var after workflows.State
+	s.at(13*time.Hour, func() { after = s.state() })
+	s.run()
+	if after.Email != order.EmailAttention || after.Reason != order.ReasonEmailSpent {
+		t.Errorf("state after 13 hours %+v, want the email stopped", after)
+	}
+	if got := s.trace.all(); got[len(got)-2] != "StopStep email attempts_spent" || got[len(got)-1] != "state needs_attention" {
+		t.Errorf("it ended with %v", got[len(got)-2:])
+	}
+	if n := s.world.count("SendAccessEmail"); n < 12 || n > 13 {
+		t.Errorf("%d calls, want one an hour for 12 hours", n)
+	}
+}
+
+// A run is asked to cancel by hand, in the Temporal UI. What was paid for is delivered all the same.
+func TestCancellationDoesNotStopADelivery(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.world.confirm = pendingUntil(2)
+	s.at(30*time.Second, s.CancelWorkflow)
+	s.run()
+	want := []string{"ConfirmPayment", "timer 1m0s", "ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "timer 720h0m0s"}
+	if diff := cmp.Diff(want, s.trace.all()); diff != "" {
+		t.Errorf("commands (-want +got):\n%s", diff)
+	}
+}

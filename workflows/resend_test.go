@@ -1,0 +1,411 @@
+package workflows_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"handover/activities"
+	"handover/internal/order"
+	"handover/workflows"
+)
+
+var straight = []string{"ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "timer 720h0m0s"}
+
+// after is the straight path and what came then.
+func after(more ...string) []string { return append(slices.Clone(straight), more...) }
+
+func TestResendBySignalSendsANewGeneration(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.at(3*day, func() { s.resend(`{"reason":"the buyer asked","request_id":"req_1"}`) })
+	s.run()
+	if diff := cmp.Diff(after("DecideResend req_1", "SendAccessEmail 2"), s.trace.all()); diff != "" {
+		t.Errorf("commands (-want +got):\n%s", diff)
+	}
+	if got := s.state(); got.Generation != 2 || got.Email != order.EmailAccepted {
+		t.Errorf("state %+v, want generation 2 accepted", got)
+	}
+	if open := s.Now().Sub(s.began); open > 30*day+time.Minute {
+		t.Errorf("closed after %s, want 30 days: a resend does not prolong it", open)
+	}
+}
+
+func TestResendByUpdateAnswersWhatWasDecided(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	var first, repeated, other *answer
+	s.at(3*day, func() { first = s.update("one", `{"reason":"the buyer asked"}`) })
+	s.at(4*day, func() { repeated = s.update("one", `{"reason":"the buyer asked"}`) })
+	s.at(5*day, func() { other = s.update("two", `{"reason":"and again"}`) })
+	s.run()
+	sending := func(generation int) *answer {
+		return &answer{accepted: true, result: activities.DecideResendResult{Outcome: order.OutcomeSending, Generation: generation}}
+	}
+	for _, c := range []struct {
+		name      string
+		got, want *answer
+	}{{"first", first, sending(2)}, {"repeated", repeated, sending(2)}, {"other", other, sending(3)}} {
+		if diff := cmp.Diff(c.want, c.got, cmp.AllowUnexported(answer{})); diff != "" {
+			t.Errorf("%s answer (-want +got):\n%s", c.name, diff)
+		}
+	}
+	want := after("DecideResend update/one", "SendAccessEmail 2", "DecideResend update/two", "SendAccessEmail 3")
+	if diff := cmp.Diff(want, s.trace.all()); diff != "" {
+		t.Errorf("commands (-want +got):\n%s", diff)
+	}
+}
+
+func TestSignalsWithOneRequestIDAreOneRequest(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	for i := range 3 {
+		s.at(3*day+time.Duration(i)*time.Hour, func() { s.resend(`{"reason":"the buyer asked","request_id":"req_1"}`) })
+	}
+	s.run()
+	if n := len(s.world.emails); n != 2 {
+		t.Errorf("%d generations, want 2", n)
+	}
+	if n := s.world.count("DecideResend"); n != 3 {
+		t.Errorf("decided %d times, want each time: the ledger knows that it is a repetition", n)
+	}
+	if n := s.world.count("SendAccessEmail"); n != 2 {
+		t.Errorf("%d emails, want one for each generation", n)
+	}
+}
+
+func TestRepeatedRequestDoesNotHideThatItsEmailWasStopped(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.world.send = func(_, generation int) (activities.SendAccessEmailResult, error) {
+		if generation == 2 {
+			return activities.SendAccessEmailResult{}, failure(order.ClassPermanent)
+		}
+		return activities.SendAccessEmailResult{Email: order.EmailAccepted}, nil
+	}
+	for i := range 2 {
+		s.at(time.Duration(i+1)*day, func() { s.resend(`{"reason":"the buyer asked","request_id":"req_1"}`) })
+	}
+	s.run()
+	if got := s.state(); got.Reason.Step() != "email" || !s.open() {
+		t.Errorf("state %+v, open %v; want it waiting for a person", got, s.open())
+	}
+}
+
+func TestSignalsWithoutIdentityGetTheirPlaceInTheLineage(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.at(1*day, func() { s.resend(`{"reason":"one"}`) })
+	s.at(2*day, func() { s.resend(`{"reason":"named","request_id":"req_1"}`) })
+	s.at(3*day, func() { s.resend(`not readable`) })
+	s.at(4*day, func() { s.resend(`{"reason":"two"}`) })
+	s.run()
+	want := after("DecideResend signal/first-run/1", "SendAccessEmail 2", "DecideResend req_1", "SendAccessEmail 3",
+		"DecideResend signal/first-run/2", "DecideResend signal/first-run/3", "SendAccessEmail 4")
+	if diff := cmp.Diff(want, s.trace.all()); diff != "" {
+		t.Errorf("commands (-want +got):\n%s", diff)
+	}
+}
+
+func TestResendBeforePaymentIsRefusedAndSaidSo(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.world.confirm = pendingUntil(3)
+	var updated *answer
+	var said string
+	s.at(2*time.Minute, func() { s.resend(`{"reason":"too early","request_id":"req_1"}`) })
+	s.at(3*time.Minute, func() {
+		said = s.details()
+		updated = s.update("early", `{"reason":"too early"}`)
+	})
+	s.run()
+	if !strings.Contains(said, "A resend was refused: the payment is not confirmed.") {
+		t.Errorf("details do not say that the signal was refused:\n%s", said)
+	}
+	if updated.accepted || updated.rejected == nil || !strings.Contains(updated.rejected.Error(), "the payment is not confirmed") {
+		t.Errorf("update: %+v, want it rejected", updated)
+	}
+	if n := s.world.count("DecideResend"); n != 1 {
+		t.Errorf("decided %d requests, want the signal's only: a rejected update leaves nothing", n)
+	}
+	if len(s.world.emails) != 1 || s.open() {
+		t.Errorf("%d generations, open %v; want the order delivered as if nothing had been asked", len(s.world.emails), s.open())
+	}
+}
+
+func TestUpdateIsRejectedWhileAccessIsNotGranted(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.failing("GrantAccess", always, failure(order.ClassPermanent))
+	var updated *answer
+	s.at(day, func() { updated = s.update("early", `{"reason":"please"}`) })
+	s.run()
+	if updated.accepted || updated.rejected == nil || !strings.Contains(updated.rejected.Error(), "access is not granted") {
+		t.Errorf("update: %+v, want it rejected", updated)
+	}
+}
+
+func TestPayloadThatCannotBeActedOnIsRefusedVisibly(t *testing.T) {
+	t.Parallel()
+	long, err := json.Marshal(map[string]string{"reason": strings.Repeat("r", 10_000)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		payload string
+		refusal order.Refusal
+	}{
+		"plain string":              {`please`, order.RefusedUnreadable},
+		"JSON string":               {`"please"`, order.RefusedUnreadable},
+		"number":                    {`7`, order.RefusedUnreadable},
+		"list":                      {`[{"reason":"please"}]`, order.RefusedUnreadable},
+		"wrong type":                {`{"reason":7}`, order.RefusedUnreadable},
+		"unknown field":             {`{"reason":"please","generation":7}`, order.RefusedUnreadable},
+		"two values":                {`{"reason":"please"}{"reason":"again"}`, order.RefusedUnreadable},
+		"cut off":                   {`{"reason":"plea`, order.RefusedUnreadable},
+		"10 kB reason":              {string(long), order.RefusedUnreadable},
+		"unusable request id":       {`{"reason":"please","request_id":"no spaces"}`, order.RefusedUnreadable},
+		"address as a field":        {`{"reason":"typo","to":"alex@example.com"}`, order.RefusedAddress},
+		"address that is none":      {`{"reason":"typo","to":"alex at example"}`, order.RefusedAddress},
+		"field named email":         {`{"reason":"typo","email":null}`, order.RefusedAddress},
+		"field named address":       {`{"reason":"typo","address":""}`, order.RefusedAddress},
+		"address in the reason":     {`{"reason":"it is alex@example.com"}`, order.RefusedAddress},
+		"address as a plain string": {`alex@example.com`, order.RefusedAddress},
+		"address in the request id": {`{"reason":"typo","request_id":"alex@example.com"}`, order.RefusedAddress},
+		"missing reason":            {`{}`, order.RefusedNoReason},
+		"blank reason":              {`{"reason":"  "}`, order.RefusedNoReason},
+		"null":                      {`null`, order.RefusedNoReason},
+		"empty":                     {``, order.RefusedNoReason},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScenario(t)
+			var updated *answer
+			s.at(2*day, func() { s.resend(c.payload) })
+			s.at(3*day, func() { updated = s.update("id", c.payload) })
+			s.run()
+			if diff := cmp.Diff(after("DecideResend signal/first-run/1"), s.trace.all()); diff != "" {
+				t.Errorf("commands (-want +got):\n%s", diff)
+			}
+			if got := s.world.decided["signal/first-run/1"].Refusal; got != c.refusal {
+				t.Errorf("the ledger was told %q, want %q", got, c.refusal)
+			}
+			if want := "A resend was refused: " + c.refusal.Says() + "."; !strings.Contains(s.details(), want) {
+				t.Errorf("details lack %q:\n%s", want, s.details())
+			}
+			if updated.accepted || updated.rejected == nil || !strings.Contains(updated.rejected.Error(), c.refusal.Says()) {
+				t.Errorf("update: %+v, want it rejected: %s", updated, c.refusal.Says())
+			}
+		})
+	}
+}
+
+// What a refused payload holds must not get into the history by another way.
+func TestRefusedPayloadIsNotPassedOn(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	var passed []string
+	s.SetOnActivityStartedListener(listen(func(name string, in string) {
+		if name == "DecideResend" {
+			passed = append(passed, in)
+		}
+	}))
+	s.at(day, func() { s.resend(`{"reason":"it is alex@example.com","request_id":"alex@example.com"}`) })
+	s.run()
+	if len(passed) != 1 || strings.Contains(passed[0], "alex") {
+		t.Errorf("the activity was given %v", passed)
+	}
+}
+
+func TestResendJoinsOneUnderWay(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.world.send = func(n, _ int) (activities.SendAccessEmailResult, error) {
+		if n == 1 {
+			return activities.SendAccessEmailResult{Email: order.EmailPending, WaitSeconds: 3600}, nil
+		}
+		return activities.SendAccessEmailResult{Email: order.EmailAccepted}, nil
+	}
+	var updated *answer
+	s.at(10*time.Minute, func() { s.resend(`{"reason":"where is it","request_id":"req_1"}`) })
+	s.at(20*time.Minute, func() { updated = s.update("two", `{"reason":"still not here"}`) })
+	s.run()
+	want := []string{
+		"ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "timer 1h0m0s", "DecideResend req_1", "DecideResend update/two",
+		"SendAccessEmail 1", "timer 720h0m0s",
+	}
+	if diff := cmp.Diff(want, s.trace.all()); diff != "" {
+		t.Errorf("commands (-want +got):\n%s", diff)
+	}
+	if updated.result.Outcome != order.OutcomeJoined || updated.result.Generation != 1 {
+		t.Errorf("update answered %+v, want it joined to generation 1", updated.result)
+	}
+}
+
+func TestResendToAnotherAddressEndsAWait(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	var second time.Duration
+	s.world.send = func(_, generation int) (activities.SendAccessEmailResult, error) {
+		if generation == 1 {
+			return activities.SendAccessEmailResult{Email: order.EmailPending, WaitSeconds: 3600}, nil
+		}
+		second = s.Now().Sub(s.began)
+		return activities.SendAccessEmailResult{Email: order.EmailAccepted}, nil
+	}
+	s.at(10*time.Minute, func() {
+		s.world.address = "second"
+		s.resend(`{"reason":"mistyped","request_id":"req_1"}`)
+	})
+	s.run()
+	want := []string{
+		"ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "timer 1h0m0s", "DecideResend req_1", "SendAccessEmail 2", "timer 720h0m0s",
+	}
+	if diff := cmp.Diff(want, s.trace.all()); diff != "" {
+		t.Errorf("commands (-want +got):\n%s", diff)
+	}
+	if second < 10*time.Minute || second > 11*time.Minute {
+		t.Errorf("the new generation went out after %s, want at once", second)
+	}
+}
+
+func TestResendToAnotherAddressOvertakesAnAttemptInFlight(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	overtaken, cancelled := make(chan struct{}), false
+	s.SetOnActivityCanceledListener(onCancel(func(name string) { cancelled = cancelled || name == "SendAccessEmail" }))
+	s.world.send = func(_, generation int) (activities.SendAccessEmailResult, error) {
+		if generation == 1 {
+			s.world.mu.Lock()
+			s.world.address = "second"
+			s.world.mu.Unlock()
+			s.resend(`{"reason":"mistyped","request_id":"req_1"}`)
+			<-overtaken
+			return activities.SendAccessEmailResult{}, failure(order.ClassUnknown)
+		}
+		close(overtaken)
+		return activities.SendAccessEmailResult{Email: order.EmailAccepted}, nil
+	}
+	s.run()
+	want := []string{"ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "DecideResend req_1", "SendAccessEmail 2", "timer 720h0m0s"}
+	if diff := cmp.Diff(want, s.trace.all()); diff != "" {
+		t.Errorf("commands (-want +got):\n%s", diff)
+	}
+	if !cancelled {
+		t.Error("the attempt in flight was not told to stop")
+	}
+	if s.open() {
+		t.Error("the order did not close")
+	}
+}
+
+func TestFloodOfRequestsIsBounded(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.at(day, func() {
+		for i := range 50 {
+			s.resend(fmt.Sprintf(`{"reason":"number %d"}`, i))
+		}
+	})
+	s.at(2*day, func() {
+		for i := range 50 {
+			s.update(fmt.Sprint(i), `{"reason":"again"}`)
+		}
+	})
+	for i := range 30 {
+		s.at(3*day+time.Duration(i)*time.Hour, func() { s.resend(`{"reason":"one by one"}`) })
+	}
+	s.run()
+	if s.open() {
+		t.Error("the order did not close")
+	}
+	if n := s.world.count("DecideResend"); n != 130 {
+		t.Errorf("decided %d requests, want all 130", n)
+	}
+	if n := len(s.world.emails); n != order.MostGenerations {
+		t.Errorf("%d generations, want no more than %d", n, order.MostGenerations)
+	}
+	if n := s.world.count("SendAccessEmail"); n > order.MostGenerations {
+		t.Errorf("%d emails, want no more than %d", n, order.MostGenerations)
+	}
+}
+
+func TestRequestThatTheDatabaseCannotDecideIsSaidSo(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.world.decide = func(int) error { return failure(order.ClassRetry) }
+	var updated *answer
+	s.at(day, func() { updated = s.update("one", `{"reason":"please"}`) })
+	s.run()
+	if updated.err == nil {
+		t.Errorf("update answered %+v, want an error", updated)
+	}
+	if !strings.Contains(s.details(), "A request could not be decided: the database did not answer.") {
+		t.Errorf("details do not say so:\n%s", s.details())
+	}
+	if s.open() {
+		t.Error("the order did not close")
+	}
+}
+
+// A request that comes in the very task in which the order closes is taken all the same.
+func TestRequestAtTheVeryEndIsNotLost(t *testing.T) {
+	t.Parallel()
+	request := `{"reason":"at the last moment","request_id":"req_1"}`
+	t.Run("with the closing timer", func(t *testing.T) {
+		t.Parallel()
+		s := newScenario(t)
+		s.SetOnTimerScheduledListener(func(_ string, d time.Duration) {
+			if d == 30*day {
+				s.at(d-1, func() { s.SignalWorkflowSkippingWorkflowTask(workflows.SignalResend, raw(request)) })
+			}
+		})
+		s.run()
+		if diff := cmp.Diff(after("DecideResend req_1", "SendAccessEmail 2"), s.trace.all()); diff != "" {
+			t.Errorf("commands (-want +got):\n%s", diff)
+		}
+	})
+	t.Run("with the last step", func(t *testing.T) {
+		t.Parallel()
+		s := newScenario(t)
+		s.cfg.OpenFor = 0
+		s.world.send = func(_, generation int) (activities.SendAccessEmailResult, error) {
+			if generation == 1 {
+				s.SignalWorkflowSkippingWorkflowTask(workflows.SignalResend, raw(request))
+			}
+			return activities.SendAccessEmailResult{Email: order.EmailAccepted}, nil
+		}
+		s.run()
+		want := []string{"ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "DecideResend req_1", "SendAccessEmail 2"}
+		if diff := cmp.Diff(want, s.trace.all()); diff != "" {
+			t.Errorf("commands (-want +got):\n%s", diff)
+		}
+	})
+	t.Run("update while the last request is decided", func(t *testing.T) {
+		t.Parallel()
+		s := newScenario(t)
+		s.cfg.OpenFor = 0
+		var updated *answer
+		s.world.send = func(_, generation int) (activities.SendAccessEmailResult, error) {
+			if generation == 1 {
+				s.SignalWorkflowSkippingWorkflowTask(workflows.SignalResend, raw(`unreadable`))
+			}
+			return activities.SendAccessEmailResult{Email: order.EmailAccepted}, nil
+		}
+		s.world.decide = func(n int) error {
+			if n == 1 {
+				updated = s.update("late", `{"reason":"at the last moment"}`)
+			}
+			return nil
+		}
+		s.run()
+		if updated.result.Outcome != order.OutcomeSending || s.state().Generation != 2 {
+			t.Errorf("update answered %+v, state %+v; want generation 2", updated, s.state())
+		}
+	})
+}

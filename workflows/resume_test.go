@@ -1,0 +1,180 @@
+package workflows_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"handover/activities"
+	"handover/internal/order"
+	"handover/workflows"
+)
+
+// resumed is a run that was started for an order that had been worked on before.
+func resumed(t *testing.T) *scenario {
+	s := newScenario(t)
+	s.input.Known, s.input.Event = true, ""
+	return s
+}
+
+func TestResumedRunDoesOnlyWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	const left = "timer 240h0m0s" // ten of the thirty days
+	for name, c := range map[string]struct {
+		known activities.ReadOrderResult
+		want  []string
+		open  bool
+	}{
+		"nothing known": {
+			known: activities.ReadOrderResult{Payment: order.PaymentPending, Access: order.AccessPending, Email: order.EmailPending, Generation: 1},
+			want:  []string{"ReadOrder", "ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "timer 720h0m0s"},
+		},
+		"payment failed before": {
+			known: activities.ReadOrderResult{Payment: order.PaymentFailed, Access: order.AccessPending, Email: order.EmailPending, Generation: 1},
+			want:  []string{"ReadOrder", "ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "timer 720h0m0s"},
+		},
+		"payment ignored before": {
+			known: activities.ReadOrderResult{Payment: order.PaymentIgnored, Access: order.AccessPending, Email: order.EmailPending, Generation: 1},
+			want:  []string{"ReadOrder", "ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "timer 720h0m0s"},
+		},
+		"payment stopped": {
+			known: activities.ReadOrderResult{Payment: order.PaymentAttention, Access: order.AccessPending, Email: order.EmailPending, Generation: 1,
+				Reason: order.ReasonPaymentOverdue},
+			want: []string{"ReadOrder", "ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "timer 720h0m0s"},
+		},
+		"paid, nothing granted": {
+			known: activities.ReadOrderResult{Payment: order.PaymentConfirmed, Access: order.AccessPending, Email: order.EmailPending, Generation: 1, OpenSeconds: 864000},
+			want:  []string{"ReadOrder", "GrantAccess", "SendAccessEmail 1", left},
+		},
+		"granted, email missing": {
+			known: activities.ReadOrderResult{Payment: order.PaymentConfirmed, Access: order.AccessGranted, Email: order.EmailPending, Generation: 1, OpenSeconds: 864000},
+			want:  []string{"ReadOrder", "SendAccessEmail 1", left},
+		},
+		"a later email missing": {
+			known: activities.ReadOrderResult{Payment: order.PaymentConfirmed, Access: order.AccessGranted, Email: order.EmailPending, Generation: 3, OpenSeconds: 864000},
+			want:  []string{"ReadOrder", "SendAccessEmail 3", left},
+		},
+		"delivered": {
+			known: activities.ReadOrderResult{Payment: order.PaymentConfirmed, Access: order.AccessGranted, Email: order.EmailAccepted, Generation: 2, OpenSeconds: 864000},
+			want:  []string{"ReadOrder", left},
+		},
+		"delivered, its time is over": {
+			known: activities.ReadOrderResult{Payment: order.PaymentConfirmed, Access: order.AccessGranted, Email: order.EmailAccepted, Generation: 2},
+			want:  []string{"ReadOrder"},
+		},
+		"email missing, its time is over": {
+			known: activities.ReadOrderResult{Payment: order.PaymentConfirmed, Access: order.AccessGranted, Email: order.EmailPending, Generation: 1},
+			want:  []string{"ReadOrder", "SendAccessEmail 1"},
+		},
+		"access revoked": {
+			known: activities.ReadOrderResult{Payment: order.PaymentConfirmed, Access: order.AccessRevoked, Email: order.EmailAccepted, Generation: 1, OpenSeconds: 864000},
+			want:  []string{"ReadOrder", left},
+		},
+		"items unknown": {
+			known: activities.ReadOrderResult{Payment: order.PaymentConfirmed, Access: order.AccessAttention, Email: order.EmailPending, Generation: 1,
+				Reason: order.ReasonItemsUnknown, OpenSeconds: 864000},
+			want: []string{"ReadOrder", "state needs_attention"}, open: true,
+		},
+		"email stopped": {
+			known: activities.ReadOrderResult{Payment: order.PaymentConfirmed, Access: order.AccessGranted, Email: order.EmailAttention, Generation: 1,
+				Reason: order.ReasonEmailRefused, OpenSeconds: 864000},
+			want: []string{"ReadOrder", "state needs_attention"}, open: true,
+		},
+		"email uncertain, its time is over": {
+			known: activities.ReadOrderResult{Payment: order.PaymentConfirmed, Access: order.AccessGranted, Email: order.EmailUncertain, Generation: 1,
+				Reason: order.ReasonEmailUncertain},
+			want: []string{"ReadOrder", "state needs_attention"}, open: true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := resumed(t)
+			s.world.read = func() (activities.ReadOrderResult, error) { return c.known, nil }
+			s.world.payment, s.world.access = c.known.Payment, c.known.Access
+			if c.known.Access == order.AccessRevoked {
+				s.world.access = order.AccessGranted
+			}
+			s.world.emails = make([]generation, c.known.Generation)
+			s.run()
+			if diff := cmp.Diff(c.want, s.trace.all()); diff != "" {
+				t.Errorf("commands (-want +got):\n%s", diff)
+			}
+			if s.open() != c.open {
+				t.Errorf("open = %v, want %v", s.open(), c.open)
+			}
+			if len(s.world.broken) > 0 {
+				t.Errorf("broken: %v", s.world.broken)
+			}
+		})
+	}
+}
+
+// A signal starts the run that carries it out: both are there before the ledger has been read.
+func TestRequestThatStartedTheRunIsCarriedOut(t *testing.T) {
+	t.Parallel()
+	for name, openSeconds := range map[string]int{"still open": 864000, "its time is over": 0} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := resumed(t)
+			s.world.deliver()
+			before, _ := s.world.ReadOrder(t.Context(), activities.ReadOrderInput{})
+			before.OpenSeconds = openSeconds
+			// The ledger is read at the same time as the request is decided, and may know nothing of it.
+			s.world.read = func() (activities.ReadOrderResult, error) { return before, nil }
+			s.at(0, func() {
+				s.SignalWorkflowSkippingWorkflowTask(workflows.SignalResend, raw(`{"reason":"the buyer asked","request_id":"req_1"}`))
+			})
+			s.run()
+			want := []string{"ReadOrder", "DecideResend req_1", "SendAccessEmail 2"}
+			if openSeconds > 0 {
+				want = []string{"ReadOrder", "timer 240h0m0s", "DecideResend req_1", "SendAccessEmail 2"}
+			}
+			if diff := cmp.Diff(want, s.trace.all()); diff != "" {
+				t.Errorf("commands (-want +got):\n%s", diff)
+			}
+			if state := s.state(); state.Generation != 2 || state.Email != order.EmailAccepted {
+				t.Errorf("state %+v, want generation 2 accepted", state)
+			}
+		})
+	}
+}
+
+func TestEventThatStartedTheRunIsLookedAt(t *testing.T) {
+	t.Parallel()
+	s := resumed(t)
+	s.world.payment = order.PaymentIgnored
+	s.at(0, func() { s.SignalWorkflowSkippingWorkflowTask(workflows.SignalPaymentEvent, nil) })
+	s.run()
+	want := []string{"ReadOrder", "ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "timer 720h0m0s"}
+	if diff := cmp.Diff(want, s.trace.all()); diff != "" {
+		t.Errorf("commands (-want +got):\n%s", diff)
+	}
+}
+
+func TestResumedRunLooksForItselfWhenTheLedgerCannotBeRead(t *testing.T) {
+	t.Parallel()
+	s := resumed(t)
+	s.world.read = func() (activities.ReadOrderResult, error) {
+		return activities.ReadOrderResult{}, failure(order.ClassRetry)
+	}
+	var asked activities.ConfirmPaymentInput
+	s.world.confirm = func(_ int, in activities.ConfirmPaymentInput) (activities.ConfirmPaymentResult, error) {
+		asked = in
+		return activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed}, nil
+	}
+	s.run()
+	want := []string{"ReadOrder", "ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "timer 720h0m0s"}
+	if diff := cmp.Diff(want, s.trace.all()); diff != "" {
+		t.Errorf("commands (-want +got):\n%s", diff)
+	}
+	if !asked.Again {
+		t.Error("the step was not told that the payment may have been confirmed before")
+	}
+	if n := s.world.count("ReadOrder"); n < 100 {
+		t.Errorf("%d attempts to read the ledger, want it to outlast a long outage", n)
+	}
+	if s.Now().Sub(s.began) < 30*day+time.Hour {
+		t.Error("it did not listen for thirty days after the outage")
+	}
+}
