@@ -40,7 +40,7 @@ type ConfirmPaymentResult struct {
 
 // ConfirmPayment makes it known whether the session is paid: it retrieves the session from the provider with the
 // environment's own key and records what that proves. It is a read, so running it twice is safe; a payment that is
-// confirmed is not looked at again. Final: the provider does not know the session, or refuses our key.
+// confirmed is not looked at again, unless items were missing in the catalogue that may have been added since. Final: the provider does not know the session, or refuses our key.
 func (a *Activities) ConfirmPayment(ctx context.Context, in ConfirmPaymentInput) (ConfirmPaymentResult, error) {
 	info := activity.GetInfo(ctx)
 	// The straight path saves the question: a first attempt of a first run cannot have been here before.
@@ -49,7 +49,7 @@ func (a *Activities) ConfirmPayment(ctx context.Context, in ConfirmPaymentInput)
 		if err != nil {
 			return ConfirmPaymentResult{}, a.failed(ctx, stepPayment, in.Order, judge(err).class, err)
 		}
-		if state == order.PaymentConfirmed {
+		if state == order.PaymentConfirmed && reason != order.ReasonItemsUnknown {
 			return ConfirmPaymentResult{Payment: state, Reason: reason}, nil
 		}
 	}

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"errors"
 
 	"handover/internal/ledger"
 	"handover/internal/order"
@@ -21,6 +22,9 @@ type GrantAccessResult struct {
 	Access order.AccessState `json:"access"`
 }
 
+// errNotGiven means that access is owed of which this worker can make nothing.
+var errNotGiven = errors.New("access is owed of a kind that this worker does not know")
+
 // GrantAccess makes the downloads and licence keys of an order exist. Claiming, writing and finishing are one
 // transaction, so it happens whole or not at all, and what is finished is left as it is: a second run makes nothing.
 func (a *Activities) GrantAccess(ctx context.Context, in GrantAccessInput) (GrantAccessResult, error) {
@@ -37,6 +41,9 @@ func (a *Activities) GrantAccess(ctx context.Context, in GrantAccessInput) (Gran
 		view, err := a.Ledger.Order(ctx, in.Order)
 		if err != nil {
 			return GrantAccessResult{}, a.failed(ctx, stepAccess, in.Order, judge(err).class, err)
+		}
+		if view.Facts.Access == order.AccessPending {
+			return GrantAccessResult{}, a.failed(ctx, stepAccess, in.Order, order.ClassRetry, errNotGiven)
 		}
 		return GrantAccessResult{Access: view.Facts.Access}, nil
 	}

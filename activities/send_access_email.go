@@ -102,7 +102,12 @@ func (a *Activities) unclaimed(ctx context.Context, work ledger.Work, err error)
 	case ledger.DeniedHeld:
 		return SendAccessEmailResult{Email: order.EmailPending, WaitSeconds: seconds(denied.Until)}, nil
 	case ledger.DeniedStopped:
-		return SendAccessEmailResult{Email: order.EmailAttention}, nil
+		// The attempt that stopped it died before it could say so: this one says it.
+		class := denied.Class
+		if !class.Final() {
+			class = order.ClassUncertain
+		}
+		return SendAccessEmailResult{}, a.failed(ctx, stepEmail, work.Key, class, err)
 	case ledger.DeniedSpent:
 		return SendAccessEmailResult{}, a.stopEmail(ctx, work, "", order.ClassSpent, err)
 	case ledger.DeniedPastWindow:

@@ -13,11 +13,9 @@ import (
 
 	"handover/activities"
 	"handover/internal/dispatch"
-	"handover/internal/engine"
 	"handover/internal/ledger"
 	"handover/internal/operator"
 	"handover/internal/order"
-	"handover/internal/telemetry"
 )
 
 type resendCommand struct {
@@ -60,9 +58,11 @@ func (r *resendCommand) Run(c *console) error {
 	if err := l.File(c.ctx, request); err != nil {
 		return err
 	}
-	if err := c.signal(l, request); err != nil {
-		fmt.Fprintln(c.out, "The request is stored. Temporal does not answer now; starter serve hands it over when it is back.")
-		return errors.New("Temporal does not answer (TEMPORAL_ADDRESS)")
+	err = c.withDispatcher(l, func(ctx context.Context, d *dispatch.Dispatcher) error {
+		return d.Resend(ctx, request.Key, request.ID, request.Why)
+	})
+	if err != nil {
+		return errors.New("the request is stored, but Temporal does not answer now (TEMPORAL_ADDRESS): starter serve hands it over when it is back")
 	}
 	return r.await(c, l, request)
 }
@@ -122,25 +122,6 @@ func (r *resendCommand) refused(c *console, key order.Key, refusal order.Refusal
 		}
 	}
 	return fmt.Errorf("refused: %s", refusal.Says())
-}
-
-// signal hands the request to the order's workflow, in a new run when it has closed.
-func (c *console) signal(l *ledger.Ledger, request ledger.Request) error {
-	log := telemetry.Logger(io.Discard)
-	temporal, options, err := engine.Connect(nil, log, "starter")
-	if err != nil {
-		return err
-	}
-	defer temporal.Close()
-	queue, _ := c.getenv("TASK_QUEUE")
-	if queue == "" {
-		queue = "handover"
-	}
-	ctx, cancel := context.WithTimeout(c.ctx, 10*time.Second)
-	defer cancel()
-	d := dispatch.New(temporal, l, queue, log)
-	d.UseAttributes(engine.HasAttributes(ctx, temporal, options.Namespace))
-	return d.Resend(ctx, request.Key, request.ID, request.Why)
 }
 
 // await shows what was decided and, when it comes soon, that the provider has accepted the message.

@@ -123,14 +123,14 @@ func (d *delivery) readLedger(ctx workflow.Context) {
 	if known.Payment == order.PaymentConfirmed {
 		d.openFor = time.Duration(known.OpenSeconds) * time.Second
 	}
-	d.look = known.Payment != order.PaymentConfirmed
+	d.look = !d.settled()
 	d.emailDue = known.Payment == order.PaymentConfirmed && known.Email == order.EmailPending
 }
 
 // confirmPayment looks at the payment until it is settled: at once, when an event says that there may be something new,
 // and by itself on a widening timer while the money is on its way.
 func (d *delivery) confirmPayment(ctx workflow.Context) {
-	if d.Payment == order.PaymentConfirmed || !d.look {
+	if d.settled() || !d.look {
 		return
 	}
 	giveUp := workflow.Now(ctx).Add(d.cfg.AwaitPaymentFor)
@@ -159,7 +159,9 @@ func (d *delivery) lookOnce(ctx workflow.Context) (wait time.Duration, settled b
 	d.look, d.lookedAt = false, workflow.Now(ctx)
 	var found activities.ConfirmPaymentResult
 	if err := d.run(ctx, d.cfg.Payment, "Ask the payment provider whether it is paid", a.ConfirmPayment, in, &found); err != nil {
-		d.stop(ctx, "payment", classOf(err), "")
+		if d.Payment != order.PaymentConfirmed { // else it still waits for the same person
+			d.stop(ctx, "payment", classOf(err), "")
+		}
 		return 0, true
 	}
 	if found.WaitSeconds > 0 {
@@ -176,7 +178,9 @@ func (d *delivery) lookOnce(ctx workflow.Context) (wait time.Duration, settled b
 	case "access":
 		d.Access, d.emailDue = order.AccessAttention, false
 	case "email":
-		d.Email, d.emailDue = order.EmailAttention, false
+		d.Access, d.Email, d.emailDue = order.AccessPending, order.EmailAttention, false
+	default:
+		d.Access = order.AccessPending
 	}
 	return 0, true
 }
@@ -215,10 +219,15 @@ func (d *delivery) listen(ctx workflow.Context) bool {
 	return d.due() || d.drain(ctx)
 }
 
+// settled says that another look at the payment can find nothing new: it is confirmed, and the catalogue knew all of it.
+func (d *delivery) settled() bool {
+	return d.Payment == order.PaymentConfirmed && d.Reason != order.ReasonItemsUnknown
+}
+
 // due says that there is something to do again.
 func (d *delivery) due() bool {
-	if d.Payment != order.PaymentConfirmed {
-		return d.look
+	if !d.settled() && d.look {
+		return true
 	}
 	return d.emailDue && d.Access == order.AccessGranted
 }

@@ -42,13 +42,12 @@ func (d *delivery) needsAttention() bool { return d.Reason != "" }
 
 // describe shows the three facts in the Temporal UI.
 func (d *delivery) describe(ctx workflow.Context) {
-	var b strings.Builder
-	fmt.Fprintf(&b, "| fact | state |\n|---|---|\n| payment | %s |\n| access | %s |\n| email | %s (generation %d) |\n", d.Payment, d.Access, d.Email, d.Generation)
+	text := fmt.Sprintf("| fact | state |\n|---|---|\n| payment | %s |\n| access | %s |\n| email | %s (generation %d) |\n", d.Payment, d.Access, d.Email, d.Generation)
 	if d.needsAttention() {
-		fmt.Fprintf(&b, "\n**Needs attention**: %s. %s\n", strings.ReplaceAll(string(d.Reason), "_", " "), d.Reason.Next())
+		text += fmt.Sprintf("\n**Needs attention**: %s. %s\n", strings.ReplaceAll(string(d.Reason), "_", " "), d.Reason.Next())
 	}
 	if d.note != "" {
-		fmt.Fprintf(&b, "\n%s\n", d.note)
+		text += "\n" + d.note + "\n"
 	}
-	workflow.SetCurrentDetails(ctx, b.String())
+	workflow.SetCurrentDetails(ctx, text)
 }

@@ -209,6 +209,37 @@ func TestWhatIsNotOursIsIgnoredAndAnswered200(t *testing.T) {
 	}
 }
 
+func TestAfterTheCatalogueIsMendedReplayDeliversWhatWasLeftAside(t *testing.T) {
+	t.Parallel()
+	s := crashtest.Open(t, crashtest.Options{})
+	elsewhere := sandbox.Item{Price: "price_new", Product: "prod_new", Name: "The New One", Quantity: 1}
+	ignored := s.Buy(func(c *sandbox.Session) { c.Items = []sandbox.Item{elsewhere} })
+	s.AwaitState(ignored, order.CustomerNotOurs)
+	mixed := s.Buy(func(c *sandbox.Session) { c.Items = append(c.Items, elsewhere) })
+	s.AwaitState(mixed, order.CustomerLooking)
+	if out, _, code := s.Command("replay", "--ignored"); code != 0 || !strings.Contains(out, "still nothing in it") {
+		t.Errorf("a replay before the catalogue was mended ended %d:\n%s", code, out)
+	}
+
+	s.Worker.Stop()
+	s.Reconfigure(`sold_as = ["prod_birds"]`, `sold_as = ["prod_birds", "price_new"]`)
+	s.StartWorker()
+	if out, errs, code := s.Command("replay", "--ignored"); code != 0 {
+		t.Fatalf("replay --ignored ended %d:\n%s%s", code, out, errs)
+	}
+	s.SettledOnce(ignored, 1)
+	if out, errs, code := s.Command("replay", "test/"+mixed); code != 0 {
+		t.Fatalf("replay ended %d:\n%s%s", code, out, errs)
+	}
+	s.SettledOnce(mixed, 1)
+	if got := len(crashtest.Licenses(s.Message(mixed).Text)); got != 1 {
+		t.Errorf("%d licence keys, want the guide's one", got)
+	}
+	if _, errs, code := s.Command("replay", "test/"+mixed); code != 1 || !strings.Contains(errs, "nothing to look at again") {
+		t.Errorf("the replay of a settled order ended %d: %s", code, errs)
+	}
+}
+
 func TestPartlyKnownItemsAndAMissingAddressWaitForAPerson(t *testing.T) {
 	t.Parallel()
 	s := crashtest.Open(t, crashtest.Options{})

@@ -93,6 +93,14 @@ func (d *Dispatcher) start(ctx context.Context, key order.Key, event string) (al
 	return false, err
 }
 
+// Replay has an order looked at again, in a new run if its workflow has closed.
+func (d *Dispatcher) Replay(ctx context.Context, key order.Key) error {
+	if err := d.look(ctx, key, ""); err != nil {
+		return fmt.Errorf("signal %s: %w", key, err)
+	}
+	return nil
+}
+
 // look tells the order's workflow that there may be something new about the payment, in a new run if it has closed.
 func (d *Dispatcher) look(ctx context.Context, key order.Key, event string) error {
 	return d.signal(ctx, key, workflows.SignalPaymentEvent, map[string]string{"event": event})

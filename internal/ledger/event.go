@@ -121,7 +121,7 @@ func (l *Ledger) MarkDispatched(ctx context.Context, key order.Key, event string
 WITH handed AS (
     UPDATE orders SET handed_over_at = now() WHERE environment = $1 AND session = $3 AND handed_over_at IS NULL
 )
-UPDATE webhook_events SET dispatched_at = now() WHERE environment = $1 AND event_id = $2 AND dispatched_at IS NULL`,
+UPDATE webhook_events SET dispatched_at = coalesce(dispatched_at, now()) WHERE environment = $1 AND event_id = $2`,
 		key.Environment, event, key.Session)
 	return safe("mark an event dispatched", err)
 }

@@ -24,14 +24,17 @@ type Payment struct {
 }
 
 // recordPayment does in one statement, and so one commit: the payment's facts, the items, everything that is owed from
-// now on, and the mark on the events that brought us here. A confirmed payment is never taken back. The provider's
-// session cannot say that a delayed payment failed: there the event's claim decides.
+// now on, and the mark on the events that brought us here. A confirmed payment is never taken back; what is owed on it is
+// written down once, when the catalogue knows all of it. The provider's
+// session cannot say that a delayed payment failed: there the event's claim decides. The events are found by their key:
+// with a condition on dispatched_at, Postgres would go through the index of all that wait.
 const recordPayment = `
 WITH o AS (
     INSERT INTO orders AS o (environment, session, handed_over_at, payment, processing, payment_ref, amount, currency,
-        buyer_email, buyer_name, confirmed_at, attention_step, attention_reason, attention_class, attention_at)
+        buyer_email, buyer_name, looked_at, confirmed_at, owed_at, attention_step, attention_reason, attention_class, attention_at)
     VALUES ($1, $2, now(), $3, $4, nullif($5, ''), $6, nullif($7, ''), nullif($8, ''), nullif($9, ''),
-        CASE WHEN $3 = 'confirmed' THEN now() END, nullif($23, ''), nullif($10, ''), nullif($11, ''), CASE WHEN $10 <> '' THEN now() END)
+        now(), CASE WHEN $3 = 'confirmed' THEN now() END, CASE WHEN $3 = 'confirmed' AND cardinality($17::text[]) > 0 THEN now() END,
+        nullif($23, ''), nullif($10, ''), nullif($11, ''), CASE WHEN $10 <> '' THEN now() END)
     ON CONFLICT (environment, session) DO UPDATE SET
         handed_over_at = coalesce(o.handed_over_at, now()),
         payment = CASE
@@ -45,17 +48,20 @@ WITH o AS (
         currency = coalesce(excluded.currency, o.currency),
         buyer_email = coalesce(excluded.buyer_email, o.buyer_email),
         buyer_name = coalesce(excluded.buyer_name, o.buyer_name),
+        looked_at = now(),
         confirmed_at = coalesce(o.confirmed_at, excluded.confirmed_at),
-        attention_step = CASE WHEN o.payment = 'confirmed' THEN o.attention_step ELSE excluded.attention_step END,
-        attention_reason = CASE WHEN o.payment = 'confirmed' THEN o.attention_reason ELSE excluded.attention_reason END,
-        attention_class = CASE WHEN o.payment = 'confirmed' THEN o.attention_class ELSE excluded.attention_class END,
-        attention_at = CASE WHEN o.payment = 'confirmed' THEN o.attention_at ELSE excluded.attention_at END
-    RETURNING payment, coalesce(confirmed_at = now(), false) AS first, coalesce(attention_reason, '') AS reason
+        owed_at = coalesce(o.owed_at, excluded.owed_at),
+        attention_step = CASE WHEN o.owed_at IS NOT NULL OR o.payment = 'confirmed' AND $3 <> 'confirmed' THEN o.attention_step ELSE excluded.attention_step END,
+        attention_reason = CASE WHEN o.owed_at IS NOT NULL OR o.payment = 'confirmed' AND $3 <> 'confirmed' THEN o.attention_reason ELSE excluded.attention_reason END,
+        attention_class = CASE WHEN o.owed_at IS NOT NULL OR o.payment = 'confirmed' AND $3 <> 'confirmed' THEN o.attention_class ELSE excluded.attention_class END,
+        attention_at = CASE WHEN o.owed_at IS NOT NULL OR o.payment = 'confirmed' AND $3 <> 'confirmed' THEN o.attention_at ELSE excluded.attention_at END
+    RETURNING payment, coalesce(attention_reason, '') AS reason, owed_at IS NULL OR owed_at = now() AS unsettled,
+        coalesce(owed_at = now(), false) AS first
 ), items AS (
     INSERT INTO order_items (environment, session, line, refs, name, quantity, product)
     SELECT $1, $2, i.line, string_to_array(i.refs, ' '), i.name, i.quantity, nullif(i.product, '')
     FROM o, unnest($12::int[], $13::text[], $14::text[], $15::bigint[], $16::text[]) AS i (line, refs, name, quantity, product)
-    WHERE o.payment <> 'confirmed' OR o.first
+    WHERE o.unsettled
     ON CONFLICT (environment, session, line) DO UPDATE SET product = excluded.product
 ), owed AS (
     INSERT INTO obligations (environment, session, kind, subject, product, access_kind, file, units)
@@ -66,11 +72,11 @@ WITH o AS (
 ), email AS (
     INSERT INTO obligations (environment, session, kind, subject, stopped_at, failure_class)
     SELECT $1, $2, 'email', '1', CASE WHEN $8 = '' THEN now() END, CASE WHEN $8 = '' THEN 'permanent' END
-    FROM o WHERE o.first AND cardinality($17::text[]) > 0
+    FROM o WHERE o.first
     ON CONFLICT DO NOTHING
 ), told AS (
-    UPDATE webhook_events SET dispatched_at = now()
-    WHERE environment = $1 AND event_id = ANY ($22) AND dispatched_at IS NULL
+    UPDATE webhook_events e SET dispatched_at = coalesce(e.dispatched_at, now())
+    FROM unnest($22::text[]) AS t (id) WHERE e.environment = $1 AND e.event_id = t.id
 )
 SELECT payment, reason FROM o`
 

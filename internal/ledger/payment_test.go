@@ -170,6 +170,25 @@ func TestUnknownItemsKeepTheOrderForAPerson(t *testing.T) {
 	}
 }
 
+func TestMendedCatalogueFinishesAnOrderThatWaitedForAPerson(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	p := b.paid()
+	p.Reason, p.Class, p.Dues = order.ReasonItemsUnknown, order.ClassPermanent, nil
+	p.Items[0].Product = ""
+	b.record(p)
+	confirmed := b.view().ConfirmedAt
+	if state, reason := b.record(b.paid()); state != order.PaymentConfirmed || reason != "" {
+		t.Errorf("looked at again: %s, %q", state, reason)
+	}
+	b.give().accept(1)
+	v := b.view()
+	if v.Facts.CustomerState() != order.CustomerReady || v.AttentionAt != nil || v.Items[0].Product != "guide" || !v.ConfirmedAt.Equal(*confirmed) {
+		t.Errorf("%s, attention at %v, product %q, confirmed at %v and before at %v",
+			v.Facts.CustomerState(), v.AttentionAt, v.Items[0].Product, v.ConfirmedAt, confirmed)
+	}
+}
+
 func TestMissingAddressStopsOnlyTheEmail(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

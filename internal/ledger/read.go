@@ -92,12 +92,12 @@ WHERE l.token_hash = $1`, hash[:]).Scan(&key.Environment, &key.Session)
 
 const selectOrder = `
 SELECT created_at, payment, processing, coalesce(payment_ref, ''), coalesce(amount, 0), coalesce(currency, ''),
-       coalesce(address, buyer_email, ''), confirmed_at, coalesce(attention_reason, ''), coalesce(attention_class, ''), attention_at
+       coalesce(address, buyer_email, ''), confirmed_at, looked_at, coalesce(attention_reason, ''), coalesce(attention_class, ''), attention_at
 FROM orders WHERE environment = $1 AND session = $2`
 
 func scanOrder(row pgx.Row, v *View) error {
 	return row.Scan(&v.CreatedAt, &v.Facts.Payment, &v.Facts.Processing, &v.PaymentRef, &v.Total.Minor, &v.Total.Currency,
-		&v.Address, &v.ConfirmedAt, &v.Reason, &v.Class, &v.AttentionAt)
+		&v.Address, &v.ConfirmedAt, &v.LookedAt, &v.Reason, &v.Class, &v.AttentionAt)
 }
 
 const selectItems = `
@@ -240,7 +240,7 @@ const selectPending = `
 SELECT environment, session FROM (
     (SELECT environment, session, created_at FROM orders WHERE payment = 'pending' ORDER BY created_at LIMIT $1)
     UNION
-    (SELECT environment, session, min(created_at) FROM obligations WHERE finished_at IS NULL AND stopped_at IS NULL
+    (SELECT environment, session, min(created_at) FROM obligations WHERE coalesce(finished_at, stopped_at) IS NULL
      GROUP BY environment, session ORDER BY min(created_at) LIMIT $1)
 ) waiting GROUP BY environment, session ORDER BY min(created_at) LIMIT $1`
 

@@ -40,7 +40,7 @@ func (l *Ledger) Waits(ctx context.Context) (Waits, error) {
 		})
 	batch.Queue(`
 SELECT kind, count(*), extract(epoch FROM now() - min(created_at))::float8 FROM obligations
-WHERE finished_at IS NULL AND stopped_at IS NULL GROUP BY kind`).
+WHERE coalesce(finished_at, stopped_at) IS NULL GROUP BY kind`).
 		Query(func(rows pgx.Rows) error {
 			var kind string
 			var n int64

@@ -22,6 +22,7 @@ type View struct {
 	Address     string // where messages go; empty when the provider gave none
 	CreatedAt   time.Time
 	ConfirmedAt *time.Time
+	LookedAt    *time.Time // when the provider was last asked
 	Items       []order.Item
 	Grants      []Grant
 	Emails      []EmailView // oldest generation first

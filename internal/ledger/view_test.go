@@ -47,7 +47,7 @@ func TestOrderIsReadWhole(t *testing.T) {
 	}
 	got := b.view()
 	ignore := cmp.Options{
-		cmpopts.IgnoreFields(ledger.View{}, "CreatedAt", "ConfirmedAt"), cmpopts.IgnoreFields(ledger.Grant{}, "ID", "Secret"),
+		cmpopts.IgnoreFields(ledger.View{}, "CreatedAt", "LookedAt", "ConfirmedAt"), cmpopts.IgnoreFields(ledger.Grant{}, "ID", "Secret"),
 		cmpopts.IgnoreFields(ledger.EmailView{}, "FirstAttemptAt", "AcceptedAt"),
 		cmpopts.SortSlices(func(a, b ledger.Grant) bool {
 			return string(a.Kind)+strconv.FormatInt(a.Unit, 10) < string(b.Kind)+strconv.FormatInt(b.Unit, 10)
@@ -56,7 +56,7 @@ func TestOrderIsReadWhole(t *testing.T) {
 	if diff := cmp.Diff(want, got, ignore); diff != "" {
 		t.Errorf("order (-want +got):\n%s", diff)
 	}
-	if got.CreatedAt.IsZero() || got.ConfirmedAt == nil || got.Emails[0].AcceptedAt == nil || got.Emails[0].FirstAttemptAt == nil {
+	if got.CreatedAt.IsZero() || got.LookedAt == nil || got.ConfirmedAt == nil || got.Emails[0].AcceptedAt == nil || got.Emails[0].FirstAttemptAt == nil {
 		t.Errorf("a time is missing: %+v", got)
 	}
 }

@@ -54,20 +54,27 @@ func PrintList(w io.Writer, views []ledger.View, now time.Time) {
 	t.Flush()
 	for _, v := range views {
 		if v.Reason != "" {
-			fmt.Fprintf(w, "\n%s needs attention: %s\n  %s\n", v.Key, words(string(v.Reason)), next(v))
+			fmt.Fprintf(w, "\n%s\n", v.Key)
+			printAttention(w, v, now)
 		}
 	}
 }
 
-// PrintStatus writes everything known of one order. The address is masked: a terminal is scrolled back and shared.
+// printAttention says what is the matter, since when, and what to do.
+func printAttention(w io.Writer, v ledger.View, now time.Time) {
+	fmt.Fprintf(w, "  NEEDS ATTENTION for %s: %s\n  %s\n", Age(now.Sub(since(v))), words(string(v.Reason)), next(v))
+}
+
+// PrintStatus writes everything known of one order, what a person has to do first. The address is masked: a terminal is
+// scrolled back and shared.
 func PrintStatus(w io.Writer, v ledger.View, audit []ledger.AuditEntry, now time.Time) {
 	fmt.Fprintf(w, "Order %s\n\n", v.Key)
-	t := tabwriter.NewWriter(w, 2, 4, 2, ' ', 0)
-	fmt.Fprintf(t, "  payment\t%s\t%s\n", v.Facts.Payment, paymentLine(v, now))
-	fmt.Fprintf(t, "  access\t%s\t%s\n", v.Facts.Access, accessLine(v))
-	fmt.Fprintf(t, "  email\t%s\t%s\n", emailWord(v.Facts), emailLine(v, now))
-	t.Flush()
-	fmt.Fprintf(w, "\n  The buyer sees: %s\n", words(string(v.Facts.CustomerState())))
+	if v.Reason != "" {
+		printAttention(w, v, now)
+		fmt.Fprintln(w)
+	}
+	printFacts(w, v, now)
+	fmt.Fprintf(w, "\n  The buyer sees: %s\n", pageSays(v.Facts.CustomerState()))
 	if len(v.Items) > 0 {
 		fmt.Fprintln(w, "\nBought")
 		for _, i := range v.Items {
@@ -76,18 +83,31 @@ func PrintStatus(w io.Writer, v ledger.View, audit []ledger.AuditEntry, now time
 	}
 	if len(v.Emails) > 1 {
 		fmt.Fprintln(w, "\nEmails")
-		for _, e := range v.Emails {
-			fmt.Fprintf(w, "  %s\n", generationLine(e, now))
+		for _, line := range Emails(v, now) {
+			fmt.Fprintf(w, "  %s\n", line)
 		}
-	}
-	if v.Reason != "" {
-		fmt.Fprintf(w, "\nNeeds attention: %s\n  %s\n", words(string(v.Reason)), next(v))
 	}
 	if len(audit) > 0 {
 		fmt.Fprintln(w, "\nWhat people did")
 		for _, a := range audit {
 			fmt.Fprintf(w, "  %s  %s: %s. Why: %s\n", a.At.UTC().Format("2006-01-02 15:04:05Z"), a.Who, a.What, a.Why)
 		}
+	}
+}
+
+// printFacts writes the three facts below each other, each with what is known of it.
+func printFacts(w io.Writer, v ledger.View, now time.Time) {
+	facts := [][3]string{
+		{"payment", string(v.Facts.Payment), paymentLine(v, now)},
+		{"access", string(v.Facts.Access), accessLine(v)},
+		{"email", string(v.Facts.Email), emailLine(v, now)},
+	}
+	width := 0
+	for _, f := range facts {
+		width = max(width, len(f[1]))
+	}
+	for _, f := range facts {
+		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("  %-7s  %-*s  %s", f[0], width, f[1], f[2]), " "))
 	}
 }
 
@@ -116,7 +136,7 @@ func paymentLine(v ledger.View, now time.Time) string {
 		parts = append(parts, "on its way (bank debits take days)")
 	}
 	if v.PaymentRef != "" {
-		parts = append(parts, v.PaymentRef)
+		parts = append(parts, "at the provider "+v.PaymentRef)
 	}
 	return strings.Join(parts, ", ")
 }
@@ -159,12 +179,14 @@ func generationLine(e ledger.EmailView, now time.Time) string {
 		parts = append(parts, "superseded by one to another address")
 	case e.Attempts > 0:
 		parts = append(parts, count(e.Attempts, "attempt"))
+	default:
+		parts = append(parts, "not attempted yet")
 	}
-	if e.AcceptedAt == nil && e.Class != "" {
-		parts = append(parts, "last failure: "+words(string(e.Class)))
+	if e.AcceptedAt == nil && (e.Attempts > 0 || !e.Class.Final()) && e.Class != "" {
+		parts = append(parts, failure(e.Class))
 	}
 	if e.Delivery != "" {
-		parts = append(parts, "the provider tells: "+string(e.Delivery))
+		parts = append(parts, "reported since: "+string(e.Delivery))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -47,7 +47,7 @@ const (
 func (r Reason) Next() string {
 	switch r {
 	case ReasonItemsUnknown:
-		return "Add the missing price to sold_as in the catalogue, or refund the buyer at the provider."
+		return "Add the missing price to sold_as in the catalogue, restart the worker, then: starter replay ORDER. Or refund the buyer at the provider."
 	case ReasonModeContradicts:
 		return "A session of the other mode reached this environment: check the environment's api_key and mode."
 	case ReasonNoAddress:

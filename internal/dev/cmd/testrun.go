@@ -67,7 +67,8 @@ func (s *stack) checks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.shown(exec.CommandContext(ctx, checker, "./workflows/...")); err != nil {
+	exceptions := filepath.Join(dir, "workflowcheck.yaml")
+	if err := s.shown(exec.CommandContext(ctx, checker, "-config", exceptions, "./workflows/...")); err != nil {
 		return fmt.Errorf("workflowcheck: a workflow does what must not be repeated (%w)", err)
 	}
 	return nil

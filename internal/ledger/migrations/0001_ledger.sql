@@ -32,7 +32,9 @@ CREATE TABLE orders (
     buyer_email      text, -- what the provider proved
     buyer_name       text,
     address          text, -- what an operator put in its place
+    looked_at        timestamptz, -- when the provider was last asked
     confirmed_at     timestamptz,
+    owed_at          timestamptz, -- when its access and email became owed; not while a person has to decide
     link_version     integer     NOT NULL DEFAULT 1,
     attention_step   text, -- payment, or the kind of the obligation that stopped
     attention_reason text,
@@ -85,7 +87,9 @@ CREATE TABLE obligations (
     PRIMARY KEY (environment, session, kind, subject),
     FOREIGN KEY (environment, session) REFERENCES orders
 );
-CREATE INDEX obligations_open ON obligations (created_at) WHERE finished_at IS NULL AND stopped_at IS NULL;
+-- What is open, for those who look over all of it. The condition is written so that only they match it: a statement about
+-- one order must never be planned over this index, whose length is what is waiting.
+CREATE INDEX obligations_open ON obligations (created_at) WHERE coalesce(finished_at, stopped_at) IS NULL;
 CREATE INDEX obligations_provider_id ON obligations (provider_id) WHERE provider_id IS NOT NULL;
 
 CREATE TABLE grants (

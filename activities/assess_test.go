@@ -1,0 +1,174 @@
+package activities
+
+import (
+	"encoding/json"
+	"io"
+	"log/slog"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"handover/internal/email"
+	"handover/internal/ledger"
+	"handover/internal/link"
+	"handover/internal/order"
+	"handover/internal/payment"
+)
+
+var discard = slog.New(slog.NewTextHandler(io.Discard, nil))
+
+type uncounted struct{}
+
+func (uncounted) StepEnded(string, order.Class) {}
+
+func catalogue() *order.Catalogue {
+	return order.NewCatalogue([]order.Product{
+		{ID: "guide", Name: "The Guide", SoldAs: []string{"price_guide"}, Access: []order.AccessSpec{{Kind: "download", File: "guide.pdf"}}},
+		{ID: "maps", Name: "The Maps", SoldAs: []string{"price_maps"}, Access: []order.AccessSpec{{Kind: "license"}}},
+	})
+}
+
+func item(line int, ref string, quantity int64) order.Item {
+	return order.Item{Line: line, Refs: []string{ref}, Name: "as sold", Quantity: quantity}
+}
+
+func TestWhatTheProviderProvesIsJudged(t *testing.T) {
+	t.Parallel()
+	a := New(Deps{Catalogue: catalogue()}, Config{})
+	environment := Environment{Mode: order.Test}
+	ours := []order.Item{item(1, "price_guide", 1)}
+	for name, c := range map[string]struct {
+		change     func(*payment.Facts)
+		state      order.PaymentState
+		reason     order.Reason
+		dues       int
+		processing bool
+	}{
+		"paid":         {func(*payment.Facts) {}, order.PaymentConfirmed, "", 1, false},
+		"nothing due":  {func(f *payment.Facts) { f.Status, f.Total.Minor = payment.StatusFree, 0 }, order.PaymentConfirmed, "", 1, false},
+		"open":         {func(f *payment.Facts) { f.Status = payment.StatusOpen }, order.PaymentPending, "", 0, false},
+		"on its way":   {func(f *payment.Facts) { f.Status = payment.StatusProcessing }, order.PaymentPending, "", 0, true},
+		"failed":       {func(f *payment.Facts) { f.Status = payment.StatusFailed }, order.PaymentFailed, "", 0, false},
+		"expired":      {func(f *payment.Facts) { f.Status = payment.StatusExpired }, order.PaymentFailed, "", 0, false},
+		"unknown word": {func(f *payment.Facts) { f.Status = "new" }, order.PaymentPending, "", 0, false},
+		"subscription": {func(f *payment.Facts) { f.Kind = payment.SessionOther }, order.PaymentIgnored, "", 0, false},
+		"live session in a test environment": {
+			func(f *payment.Facts) { f.Mode = order.Live }, order.PaymentAttention, order.ReasonModeContradicts, 0, false},
+		"live subscription in a test environment": {
+			func(f *payment.Facts) { f.Mode, f.Kind = order.Live, payment.SessionOther }, order.PaymentAttention, order.ReasonModeContradicts, 0, false},
+		"nothing of ours": {func(f *payment.Facts) { f.Items = []order.Item{item(1, "price_other", 1)} }, order.PaymentIgnored, "", 0, false},
+		"no items":        {func(f *payment.Facts) { f.Items = nil }, order.PaymentIgnored, "", 0, false},
+		"some not ours": {func(f *payment.Facts) { f.Items = append(f.Items, item(2, "price_other", 1)) },
+			order.PaymentConfirmed, order.ReasonItemsUnknown, 0, false},
+		"nothing of ours, unpaid": {func(f *payment.Facts) { f.Items, f.Status = nil, payment.StatusOpen }, order.PaymentPending, "", 0, false},
+		"two of ours":             {func(f *payment.Facts) { f.Items = append(f.Items, item(2, "price_maps", 3)) }, order.PaymentConfirmed, "", 2, false},
+		"one of ours twice":       {func(f *payment.Facts) { f.Items = append(f.Items, item(2, "price_guide", 1)) }, order.PaymentConfirmed, "", 1, false},
+		"another amount":          {func(f *payment.Facts) { f.Total = order.Money{Minor: 1, Currency: "jpy"} }, order.PaymentConfirmed, "", 1, false},
+		"no address":              {func(f *payment.Facts) { f.Email = "" }, order.PaymentConfirmed, order.ReasonNoAddress, 1, false},
+		"address that is none":    {func(f *payment.Facts) { f.Email = "alex at example" }, order.PaymentConfirmed, order.ReasonNoAddress, 1, false},
+		"address with a line end": {func(f *payment.Facts) { f.Email = "alex@example.com\r\nBcc: eve@example.com" },
+			order.PaymentConfirmed, order.ReasonNoAddress, 1, false},
+		"two addresses": {func(f *payment.Facts) { f.Email = "alex@example.com, eve@example.com" }, order.PaymentConfirmed, order.ReasonNoAddress, 1, false},
+		"unknown items and no address": {func(f *payment.Facts) { f.Items, f.Email = append(f.Items, item(2, "price_other", 1)), "" },
+			order.PaymentConfirmed, order.ReasonItemsUnknown, 0, false},
+	} {
+		facts := payment.Facts{
+			Session: "cs_1", Mode: order.Test, Kind: payment.SessionPayment, Status: payment.StatusPaid, PaymentRef: "pi_1",
+			Total: order.Money{Minor: 1200, Currency: "eur"}, Email: "alex@example.com", Name: "Alex", Items: append([]order.Item(nil), ours...),
+		}
+		c.change(&facts)
+		got := a.assess(order.Key{Environment: "test", Session: "cs_1"}, environment, facts)
+		if got.State != c.state || got.Reason != c.reason || len(got.Dues) != c.dues || got.Processing != c.processing {
+			t.Errorf("%s: %s, reason %q, %d dues, processing %v; want %s, %q, %d, %v",
+				name, got.State, got.Reason, len(got.Dues), got.Processing, c.state, c.reason, c.dues, c.processing)
+		}
+		if (got.Reason != "") != (got.Class == order.ClassPermanent) {
+			t.Errorf("%s: reason %q with class %q", name, got.Reason, got.Class)
+		}
+		if got.Reason == order.ReasonNoAddress && got.Email != "" {
+			t.Errorf("%s: %q is kept as an address", name, got.Email)
+		}
+	}
+}
+
+func TestOddAddressesStayAsTheBuyerTypedThem(t *testing.T) {
+	t.Parallel()
+	a := New(Deps{Catalogue: catalogue()}, Config{})
+	for _, address := range []string{
+		"Alex.Rivers+guide@Example.COM", `"alex rivers"@example.com`, "o'neil@example.co.uk", "алекс@example.com", "alex@sub.пример.рф", "a@b",
+	} {
+		got := a.assess(order.Key{Environment: "test", Session: "cs_1"}, Environment{Mode: order.Test}, payment.Facts{
+			Mode: order.Test, Kind: payment.SessionPayment, Status: payment.StatusPaid, Email: " " + address + " ", Items: []order.Item{item(1, "price_guide", 1)},
+		})
+		if got.Email != address || got.Reason != "" {
+			t.Errorf("%q became %q, reason %q", address, got.Email, got.Reason)
+		}
+	}
+}
+
+// https://resend.com/docs/api-reference/emails/send-email#body-parameters
+var resendTag = regexp.MustCompile(`^[A-Za-z0-9_-]{1,256}$`)
+
+func TestFrozenMessageHasValidTagsAndNoLink(t *testing.T) {
+	t.Parallel()
+	links, err := link.New("https://shop.example", []string{strings.Repeat("n", 32), strings.Repeat("o", 32)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := New(Deps{Catalogue: catalogue(), Links: links}, Config{From: "Shop <orders@shop.example>", ReplyTo: "help@shop.example", ShopName: "Shop"})
+	for _, key := range []order.Key{
+		{Environment: "live", Session: "cs_live_a1"},
+		{Environment: strings.Repeat("e", 32), Session: strings.Repeat("s", 200)},
+		{Environment: "two-words", Session: "a-b_C"},
+	} {
+		frozen, err := a.freeze(ledger.EmailData{
+			Key: key, Address: "alex@example.com", Name: "Alex <b>", LinkVersion: 2,
+			Grants: []ledger.Grant{
+				{Product: "guide", Kind: "download", File: "guide.pdf", Unit: 1},
+				{Product: "maps", Kind: "license", Unit: 1, Secret: "AAAAA-BBBBB"}, {Product: "maps", Kind: "license", Unit: 2, Secret: "CCCCC-DDDDD"},
+			},
+		}, 12)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := frozen.Message
+		wantTags := []email.Tag{
+			{Name: "handover_environment", Value: key.Environment}, {Name: "handover_session", Value: key.Session}, {Name: "handover_generation", Value: "12"},
+		}
+		if diff := cmp.Diff(wantTags, m.Tags); diff != "" {
+			t.Errorf("tags (-want +got):\n%s", diff)
+		}
+		for _, tag := range m.Tags {
+			if !resendTag.MatchString(tag.Name) || !resendTag.MatchString(tag.Value) {
+				t.Errorf("Resend refuses the tag %+v", tag)
+			}
+		}
+		if m.From != "Shop <orders@shop.example>" || m.ReplyTo != "help@shop.example" || m.To != "alex@example.com" {
+			t.Errorf("from %q, reply to %q, to %q", m.From, m.ReplyTo, m.To)
+		}
+		for _, wanted := range []string{"The Guide", "The Maps", "AAAAA-BBBBB", "CCCCC-DDDDD", email.LinkPlaceholder} {
+			if !strings.Contains(m.Text, wanted) || !strings.Contains(m.HTML, wanted) {
+				t.Errorf("%q is missing in one of the parts", wanted)
+			}
+		}
+		token, err := links.Token(frozen.LinkSecret, key, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(stored), token) || strings.Contains(string(stored), "/d/") {
+			t.Error("the stored message holds the link")
+		}
+		if hash := link.Hash(token); string(frozen.LinkHash) != string(hash[:]) || frozen.LinkSecret != links.Newest() {
+			t.Error("the link's hash is not that of the newest secret's token")
+		}
+		if sent := m.WithLink(links.URL(token)); !strings.Contains(sent.Text, "https://shop.example/d/"+token) || !strings.Contains(sent.HTML, "https://shop.example/d/"+token) {
+			t.Error("the message that is sent lacks the link")
+		}
+	}
+}

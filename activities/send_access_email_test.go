@@ -1,0 +1,407 @@
+package activities_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"handover/activities"
+	"handover/internal/email"
+	"handover/internal/link"
+	"handover/internal/order"
+	"handover/internal/sandbox"
+)
+
+// quoting is an answer that repeats what it was sent, as providers' errors do.
+func quoting(status int, name string) sandbox.Fault {
+	return sandbox.Fault{
+		Target: "resend.send", Mode: "refuse", Status: status, Times: 1,
+		Body: fmt.Sprintf(`{"statusCode":%d,"name":%q,"message":"%s <%s> was refused, key %s, see https://shop.example/d/x"}`, status, name, buyerName, buyer, resendKey),
+	}
+}
+
+func TestAcceptedEmailHoldsTheLinkAndIsNotSentAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).granted()
+	for range 2 {
+		if sent, err := b.send(1); err != nil || sent != (activities.SendAccessEmailResult{Email: order.EmailAccepted}) {
+			t.Fatalf("sent %+v, %v", sent, err)
+		}
+	}
+	if got := b.calls(1); got.Calls != 1 || got.Accepted != 1 {
+		t.Errorf("%d calls, %d messages; want one of each", got.Calls, got.Accepted)
+	}
+	message := b.messages()[0]
+	wantTags := map[string]string{"handover_environment": "test", "handover_session": b.key.Session, "handover_generation": "1"}
+	if diff := cmp.Diff(wantTags, message.Tags); diff != "" {
+		t.Errorf("tags (-want +got):\n%s", diff)
+	}
+	made, err := b.links().Token(b.links().Newest(), b.key, 1)
+	b.must(err)
+	if !slices.Equal(message.To, []string{buyer}) || !strings.Contains(message.Text, b.links().URL(made)) || !strings.Contains(message.HTML, b.links().URL(made)) {
+		t.Errorf("to %v, text:\n%s", message.To, message.Text)
+	}
+	view := b.view()
+	for _, grant := range view.Grants {
+		if grant.Secret != "" && !strings.Contains(message.Text, grant.Secret) {
+			t.Error("a licence key is missing in the message")
+		}
+	}
+	if view.Facts.Email != order.EmailAccepted || view.Emails[0].Attempts != 1 {
+		t.Errorf("the ledger says %s after %d attempts", view.Facts.Email, view.Emails[0].Attempts)
+	}
+	opened, err := b.ledger.OrderByLink(t.Context(), link.Hash(made))
+	if err != nil || opened.Key != b.key {
+		t.Errorf("the link opens %v, %v", opened.Key, err)
+	}
+}
+
+func TestTokenIsNotStored(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).granted()
+	if _, err := b.send(1); err != nil {
+		t.Fatal(err)
+	}
+	made, err := b.links().Token(b.links().Newest(), b.key, 1)
+	b.must(err)
+	var stored string
+	b.must(b.pool.QueryRow(t.Context(), `SELECT convert_from(payload, 'UTF8') FROM obligations WHERE session = $1 AND kind = 'email'`, b.key.Session).Scan(&stored))
+	if strings.Contains(stored, made) || !strings.Contains(stored, email.LinkPlaceholder) {
+		t.Error("the stored message holds the token, or no placeholder")
+	}
+	tables, err := b.pool.Query(t.Context(), `SELECT table_name::text FROM information_schema.tables WHERE table_schema = 'public'`)
+	b.must(err)
+	var names []string
+	for tables.Next() {
+		var name string
+		b.must(tables.Scan(&name))
+		names = append(names, name)
+	}
+	if len(names) < 5 {
+		t.Fatalf("only %v found", names)
+	}
+	for _, name := range names {
+		var rows int
+		// Bytes are shown as hexadecimal.
+		b.must(b.pool.QueryRow(t.Context(), `SELECT count(*) FROM `+name+` t WHERE strpos(t::text, $1) > 0 OR strpos(t::text, $2) > 0`,
+			made, fmt.Sprintf("%x", made)).Scan(&rows))
+		if rows > 0 {
+			t.Errorf("the token is in %d rows of %s", rows, name)
+		}
+	}
+}
+
+func TestFinalRefusalStopsTheEmailAndLeavesAccess(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		status int
+		name   string
+		class  order.Class
+		reason order.Reason
+		state  order.EmailState
+	}{
+		{422, "validation_error", order.ClassPermanent, order.ReasonEmailRefused, order.EmailAttention},
+		{400, "invalid_parameter", order.ClassPermanent, order.ReasonEmailRefused, order.EmailAttention},
+		{451, "security_error", order.ClassPermanent, order.ReasonEmailRefused, order.EmailAttention},
+		{401, "missing_api_key", order.ClassMisconfigured, order.ReasonEmailConfig, order.EmailAttention},
+		{403, "validation_error", order.ClassMisconfigured, order.ReasonEmailConfig, order.EmailAttention},
+		{409, "invalid_idempotent_request", order.ClassUncertain, order.ReasonEmailUncertain, order.EmailUncertain},
+	} {
+		t.Run(fmt.Sprint(c.status, c.name), func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t).granted()
+			b.fault(quoting(c.status, c.name))
+			for range 2 { // the second is what follows when the first died before it could answer
+				_, err := b.send(1)
+				b.wants(err, c.class)
+			}
+			if got := b.calls(1); got.Calls != 1 {
+				t.Errorf("%d calls, want one", got.Calls)
+			}
+			v := b.view()
+			if v.Facts.Email != c.state || v.Reason != c.reason || v.Class != c.class || v.Facts.Access != order.AccessGranted {
+				t.Errorf("email %s, reason %s, class %s, access %s", v.Facts.Email, v.Reason, v.Class, v.Facts.Access)
+			}
+			if b.counted.last() != "email "+string(c.class) {
+				t.Errorf("counted %q", b.counted.last())
+			}
+		})
+	}
+}
+
+func TestPassingFaultIsRepeatedWithTheSameBytesUnderTheSameKey(t *testing.T) {
+	t.Parallel()
+	for name, f := range map[string]sandbox.Fault{
+		"500":                  quoting(500, "application_error"),
+		"503":                  quoting(503, "service_unavailable"),
+		"409 in flight":        quoting(409, "concurrent_idempotent_requests"),
+		"409 locked":           quoting(409, "resource_locked"),
+		"success without a id": {Target: "resend.send", Mode: "refuse", Status: 200, Body: `{}`, Times: 1},
+		"success cut off":      {Target: "resend.send", Mode: "refuse", Status: 200, Body: `{"id":"`, Times: 1},
+		"no answer":            {Target: "resend.send", Mode: "hang", Times: 1},
+		"done, answer dropped": {Target: "resend.send", Mode: "drop", Times: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t).granted()
+			b.fault(f)
+			if f.Mode == "hang" {
+				b.callTimeout = 300 * time.Millisecond
+			}
+			_, err := b.send(1)
+			b.wants(err, order.ClassUnknown)
+			if v := b.view(); v.Facts.Email != order.EmailPending || v.Reason != "" || v.Emails[0].Class != order.ClassUnknown {
+				t.Errorf("email %s, reason %q, last failure %s", v.Facts.Email, v.Reason, v.Emails[0].Class)
+			}
+			b.callTimeout = 10 * time.Second
+			if sent, err := b.send(1); err != nil || sent.Email != order.EmailAccepted {
+				t.Fatalf("the next attempt: %+v, %v", sent, err)
+			}
+			if got := b.calls(1); got.Calls != 2 || got.Accepted != 1 || got.Bodies > 1 {
+				t.Errorf("%d calls, %d messages, %d different bodies; want 2, 1, 1", got.Calls, got.Accepted, got.Bodies)
+			}
+			if v := b.view(); v.Facts.Email != order.EmailAccepted || v.Emails[0].Attempts != 2 {
+				t.Errorf("email %s after %d attempts", v.Facts.Email, v.Emails[0].Attempts)
+			}
+		})
+	}
+}
+
+func TestLimitIsWaitedOutAndSpendsNothing(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name        string
+		after, want int
+	}{
+		{"rate_limit_exceeded", 7, 7}, {"rate_limit_exceeded", 0, 2}, {"daily_quota_exceeded", 0, 3600}, {"monthly_quota_exceeded", 0, 21600},
+	} {
+		t.Run(fmt.Sprint(c.name, c.after), func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t).granted()
+			b.cfg.EmailAttempts = 1
+			f := quoting(429, c.name)
+			f.RetryAfter, f.Times = c.after, 3
+			b.fault(f)
+			want := activities.SendAccessEmailResult{Email: order.EmailPending, WaitSeconds: c.want}
+			for range 3 {
+				if sent, err := b.send(1); err != nil || sent != want {
+					t.Fatalf("sent %+v, %v; want %+v", sent, err, want)
+				}
+			}
+			if e := b.view().Emails[0]; e.Attempts != 0 || e.FirstAttemptAt != nil || e.Class != order.ClassRateLimited {
+				t.Errorf("%d attempts, the first at %v, class %s; want none spent", e.Attempts, e.FirstAttemptAt, e.Class)
+			}
+			if sent, err := b.send(1); err != nil || sent.Email != order.EmailAccepted {
+				t.Errorf("after the wait: %+v, %v", sent, err)
+			}
+		})
+	}
+}
+
+func TestAttemptsEnd(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).granted()
+	b.cfg.EmailAttempts = 2
+	f := quoting(500, "application_error")
+	f.Times = 0
+	b.fault(f)
+	for range 2 {
+		_, err := b.send(1)
+		b.wants(err, order.ClassUnknown)
+	}
+	_, err := b.send(1)
+	b.wants(err, order.ClassSpent)
+	if got := b.calls(1).Calls; got != 2 {
+		t.Errorf("%d calls, want 2", got)
+	}
+	if v := b.view(); v.Reason != order.ReasonEmailSpent || v.Class != order.ClassSpent {
+		t.Errorf("reason %s, class %s", v.Reason, v.Class)
+	}
+}
+
+func TestNoAttemptStartsAfterTheWindow(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).granted()
+	b.fault(quoting(500, "application_error"))
+	_, err := b.send(1)
+	b.wants(err, order.ClassUnknown)
+	b.exec(`UPDATE obligations SET first_attempt_at = now() - interval '23 hours' WHERE session = $1 AND kind = 'email'`, b.key.Session)
+	_, err = b.send(1)
+	b.wants(err, order.ClassPastWindow)
+	if got := b.calls(1).Calls; got != 1 {
+		t.Errorf("%d calls, want one", got)
+	}
+	if v := b.view(); v.Reason != order.ReasonEmailUncertain || v.Facts.Email != order.EmailUncertain {
+		t.Errorf("reason %s, email %s", v.Reason, v.Facts.Email)
+	}
+}
+
+func TestTwoAttemptsAtOnceAreOneCall(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).granted()
+	held := b.fault(sandbox.Fault{Target: "resend.send", Mode: "hold", Times: 1})
+	first := make(chan error, 1)
+	go func() {
+		_, err := b.send(1)
+		first <- err
+	}()
+	b.must(b.sandbox.Wait(t.Context(), sandbox.WaitFor{What: "waiting", Fault: held.ID}, 1, 30*time.Second))
+	sent, err := b.send(1)
+	if err != nil || sent.Email != order.EmailPending || sent.WaitSeconds < 1 || sent.WaitSeconds > 60 {
+		t.Errorf("the second attempt: %+v, %v; want it to wait for the first one's claim", sent, err)
+	}
+	b.must(b.sandbox.ReleaseFaults(t.Context()))
+	b.must(<-first)
+	if got := b.calls(1).Calls; got != 1 {
+		t.Errorf("%d calls, want one", got)
+	}
+}
+
+func TestAttemptWhoseClaimExpiredCannotFinish(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).granted()
+	held := b.fault(sandbox.Fault{Target: "resend.send", Mode: "hold", Times: 1})
+	stale := make(chan error, 1)
+	go func() {
+		_, err := b.send(1)
+		stale <- err
+	}()
+	b.must(b.sandbox.Wait(t.Context(), sandbox.WaitFor{What: "waiting", Fault: held.ID}, 1, 30*time.Second))
+	b.exec(`UPDATE obligations SET claim_expires_at = clock_timestamp() WHERE session = $1 AND kind = 'email'`, b.key.Session)
+	if sent, err := b.send(1); err != nil || sent.Email != order.EmailAccepted {
+		t.Fatalf("the next attempt: %+v, %v", sent, err)
+	}
+	b.must(b.sandbox.ReleaseFaults(t.Context()))
+	b.wants(<-stale, order.ClassUnknown)
+	if got := b.calls(1); got.Accepted != 1 || got.Bodies != 1 {
+		t.Errorf("%d messages of %d different bodies, want one", got.Accepted, got.Bodies)
+	}
+	if sent, err := b.send(1); err != nil || sent.Email != order.EmailAccepted {
+		t.Errorf("the stale attempt's retry: %+v, %v", sent, err)
+	}
+}
+
+func TestChangedSettingsDoNotChangeAMessageUnderWay(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).granted()
+	b.fault(sandbox.Fault{Target: "resend.send", Mode: "drop", Times: 1})
+	_, err := b.send(1)
+	b.wants(err, order.ClassUnknown)
+	b.cfg.From, b.cfg.ReplyTo, b.cfg.ShopName = "Another <new@other.example>", "reply@other.example", "Another"
+	b.products[0].Name = "The Guide, second edition"
+	b.secrets = []string{newSecret, oldSecret}
+	if sent, err := b.send(1); err != nil || sent.Email != order.EmailAccepted {
+		t.Fatalf("the next attempt: %+v, %v", sent, err)
+	}
+	if got := b.calls(1); got.Calls != 2 || got.Accepted != 1 || got.Bodies != 1 {
+		t.Errorf("%d calls, %d messages, %d different bodies; want 2, 1, 1", got.Calls, got.Accepted, got.Bodies)
+	}
+	decided, err := b.resend("req_1")
+	if err != nil || decided.Outcome != order.OutcomeSending || decided.Generation != 2 {
+		t.Fatalf("resend: %+v, %v", decided, err)
+	}
+	if _, err := b.send(2); err != nil {
+		t.Fatal(err)
+	}
+	message := b.messages()[1]
+	made, err := b.links().Token(b.links().Newest(), b.key, 1)
+	b.must(err)
+	if message.From != "Another <new@other.example>" || !strings.Contains(message.Text, "second edition") || !strings.Contains(message.Text, made) {
+		t.Errorf("the new generation does not follow the new settings: from %s", message.From)
+	}
+}
+
+func TestMessageUnderWayKeepsItsLinkWhenSecretsRotate(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).granted()
+	old, err := b.links().Token(b.links().Newest(), b.key, 1)
+	b.must(err)
+	b.fault(quoting(500, "application_error"))
+	_, err = b.send(1)
+	b.wants(err, order.ClassUnknown)
+	b.secrets = []string{newSecret, oldSecret}
+	if _, err := b.send(1); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.messages()[0].Text, old) {
+		t.Error("the message does not hold the link that it was frozen with")
+	}
+}
+
+func TestMessageWhoseSecretHasLeftTheListIsTheShopsToMend(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).granted()
+	b.fault(quoting(500, "application_error"))
+	_, err := b.send(1)
+	b.wants(err, order.ClassUnknown)
+	b.secrets = []string{newSecret}
+	_, err = b.send(1)
+	b.wants(err, order.ClassMisconfigured)
+	if got := b.calls(1).Calls; got != 1 {
+		t.Errorf("%d calls, want one", got)
+	}
+	if v := b.view(); v.Reason != order.ReasonEmailConfig || v.Facts.Email != order.EmailAttention {
+		t.Errorf("reason %s, email %s", v.Reason, v.Facts.Email)
+	}
+	if !strings.Contains(b.logs.String(), "put it back behind the first") {
+		t.Error("the log does not say what to do")
+	}
+}
+
+func TestEmailThatNobodyAskedForIsNotSent(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).granted()
+	_, err := b.send(2)
+	b.wants(err, order.ClassPermanent)
+	if n := len(b.messages()); n != 0 {
+		t.Errorf("%d messages", n)
+	}
+}
+
+func TestDatabaseThatDoesNotAnswerIsAPassingFault(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for name, run := range map[string]func(*activities.Activities) error{
+		"payment": func(a *activities.Activities) error {
+			_, err := execute[activities.ConfirmPaymentResult](t, a.ConfirmPayment, activities.ConfirmPaymentInput{Order: b.key, Again: true})
+			return err
+		},
+		"access": func(a *activities.Activities) error {
+			_, err := execute[activities.GrantAccessResult](t, a.GrantAccess, activities.GrantAccessInput{Order: b.key})
+			return err
+		},
+		"email": func(a *activities.Activities) error {
+			_, err := execute[activities.SendAccessEmailResult](t, a.SendAccessEmail, activities.SendAccessEmailInput{Order: b.key, Generation: 1})
+			return err
+		},
+		"request": func(a *activities.Activities) error {
+			_, err := execute[activities.DecideResendResult](t, a.DecideResend, activities.DecideResendInput{Order: b.key, RequestID: "req_1", Reason: "asked"})
+			return err
+		},
+		"refusal": func(a *activities.Activities) error {
+			_, err := execute[activities.DecideResendResult](t, a.DecideResend,
+				activities.DecideResendInput{Order: b.key, RequestID: "req_1", Refusal: order.RefusedUnreadable})
+			return err
+		},
+		"read": func(a *activities.Activities) error {
+			_, err := execute[activities.ReadOrderResult](t, a.ReadOrder, activities.ReadOrderInput{Order: b.key})
+			return err
+		},
+		"stop": func(a *activities.Activities) error {
+			_, err := execute[activities.StopStepResult](t, a.StopStep, activities.StopStepInput{Order: b.key, Step: "payment", Class: order.ClassSpent})
+			return err
+		},
+	} {
+		away := *b
+		away.ledger = closedLedger(t)
+		if err := run(away.worker()); err == nil {
+			t.Errorf("%s: no error", name)
+		} else {
+			b.wants(err, order.ClassRetry)
+		}
+	}
+}

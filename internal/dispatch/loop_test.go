@@ -1,0 +1,143 @@
+package dispatch_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	enumspb "go.temporal.io/api/enums/v1"
+
+	"handover/internal/dev/testenv"
+	"handover/internal/ledger"
+)
+
+const late = "event handed over late"
+
+// loop runs the dispatcher until the returned function is called, which waits for its end.
+func (b *bench) loop() (stop func()) {
+	ctx, cancel := context.WithCancel(b.t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { b.Run(ctx) })
+	stop = func() {
+		cancel()
+		running.Wait()
+	}
+	b.t.Cleanup(stop)
+	b.endLater()
+	return stop
+}
+
+// age makes everything stored so far an hour old: time is moved, not waited for.
+func (b *bench) age() {
+	b.t.Helper()
+	b.exec(`UPDATE webhook_events SET received_at = received_at - interval '1 hour'`)
+	b.exec(`UPDATE requests SET created_at = created_at - interval '1 hour', signalled_at = signalled_at - interval '1 hour'`)
+}
+
+func TestEventThatWasLeftBehindIsHandedOver(t *testing.T) {
+	t.Parallel()
+	b := ownBench(t, testenv.Temporal(t))
+	b.store("evt_1")
+	b.age()
+	b.store("evt_2") // it came just now, and is on its straight path
+	b.loop()
+	b.log.wait(t, late, 1)
+	if run := b.run(); run.input.Event != "evt_1" || run.input.Known || len(run.signals) != 0 {
+		t.Errorf("started %+v", run)
+	}
+	if b.marked("evt_2") {
+		t.Error("an event within its grace was taken")
+	}
+}
+
+func TestEventWithNothingNewIsMarked(t *testing.T) {
+	t.Parallel()
+	b := ownBench(t, testenv.Temporal(t))
+	_, _, err := b.ledger.RecordPayment(t.Context(), ledger.Payment{Key: b.key, State: "confirmed", Email: "alex@example.com"})
+	b.must(err)
+	b.store("evt_1")
+	b.exec(`UPDATE webhook_events SET dispatched_at = NULL`)
+	b.age()
+	b.loop()
+	b.log.wait(t, late, 1)
+	if !b.marked("evt_1") || b.started() {
+		t.Errorf("marked %v, started %v", b.marked("evt_1"), b.started())
+	}
+}
+
+func TestEventThatWasLostAfterItsRunEndedIsLookedAt(t *testing.T) {
+	t.Parallel()
+	b := ownBench(t, testenv.Temporal(t))
+	b.handOver("evt_1", ledger.NextStart)
+	b.terminate()
+	b.must(b.ledger.MarkDispatched(t.Context(), b.key, "evt_1"))
+	b.store("evt_2")
+	b.age()
+	b.loop()
+	b.log.wait(t, late, 1)
+	if run := b.run(); !run.input.Known || run.status != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING || len(run.signals) != 1 {
+		t.Errorf("started %+v", run)
+	}
+	if !b.marked("evt_2") {
+		t.Error("the event is not marked")
+	}
+}
+
+func TestRequestWhoseSignalDidNotGoIsSignalled(t *testing.T) {
+	t.Parallel()
+	b := ownBench(t, testenv.Temporal(t))
+	b.must(b.ledger.File(t.Context(), ledger.Request{Key: b.key, ID: "starter/1", Kind: "resend", Who: "sam", Why: "mistyped", Address: "kim@example.org"}))
+	b.age()
+	b.store("evt_1")
+	b.exec(`UPDATE webhook_events SET received_at = received_at - interval '1 hour'`)
+	b.loop()
+	// Events come first: the request is signalled in the same pass, or in the next.
+	for !b.started() || len(b.run().signals) == 0 {
+		b.log.wait(t, late, 1)
+	}
+	if got, want := b.run().signals[0], (signal{"resend", `{"reason":"mistyped","request_id":"starter/1"}`}); got != want {
+		t.Errorf("signalled %+v", got)
+	}
+}
+
+// TestDispatchersSideBySideStartOneRun: any number of starters may run.
+func TestDispatchersSideBySideStartOneRun(t *testing.T) {
+	t.Parallel()
+	b := ownBench(t, testenv.Temporal(t))
+	b.store("evt_1")
+	b.age()
+	for range 3 {
+		b.loop()
+	}
+	b.log.wait(t, late, 3)
+	run := b.run()
+	if run.input.Event != "evt_1" || run.status != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		t.Errorf("started %+v", run)
+	}
+}
+
+func TestLoopOutlastsATemporalThatIsAway(t *testing.T) {
+	t.Parallel()
+	b := ownBench(t, away(t))
+	b.store("evt_1")
+	b.age()
+	stop := b.loop()
+	b.log.wait(t, "undispatched events are waiting for Temporal", 1)
+	stop()
+	if b.marked("evt_1") {
+		t.Error("the event is marked")
+	}
+	if b.log.count(late) != 0 {
+		t.Error("an event that went nowhere is said to be handed over")
+	}
+}
+
+func TestLoopEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	b := ownBench(t, testenv.Temporal(t))
+	stop := b.loop()
+	stop()
+	if n := b.log.count("undispatched events could not be read"); n != 0 {
+		t.Error("the end of the process is complained about")
+	}
+}

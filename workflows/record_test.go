@@ -1,0 +1,304 @@
+package workflows_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"log/slog"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/api/temporalproto"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"handover/activities"
+	"handover/internal/access/kinds"
+	"handover/internal/dev/testenv"
+	"handover/internal/email/resend"
+	"handover/internal/ledger"
+	"handover/internal/link"
+	"handover/internal/order"
+	"handover/internal/payment/stripe"
+	"handover/internal/sandbox"
+	"handover/workflows"
+)
+
+// Who buys in the recordings. None of it may be found in them.
+const (
+	buyer       = "zephyrine.quill@example.com"
+	buyerName   = "Zephyrine Quill"
+	secondBuyer = "ottoline@example.org"
+	stripeKey   = "sk_test_recording"
+	resendKey   = "re_recording"
+	linkSecret  = "a secret of the recordings' links"
+)
+
+// recorder records histories on the real servers, with the real activities and stand-ins of the providers.
+type recorder struct {
+	t       *testing.T
+	client  client.Client
+	ledger  *ledger.Ledger
+	sandbox sandbox.Client
+	queue   string // listens for thirty days
+	brief   string // closes right after the delivery
+}
+
+func newRecorder(t *testing.T) *recorder {
+	t.Helper()
+	s, err := sandbox.New(sandbox.Config{Products: []sandbox.Product{
+		{Price: "price_guide", Product: "prod_guide", Name: "The Guide", Amount: 1200, Currency: "eur"},
+		{Price: "price_other", Product: "prod_other", Name: "Not ours", Amount: 100, Currency: "eur"},
+	}})
+	must(t, err)
+	server := httptest.NewServer(s.Handler())
+	t.Cleanup(server.Close)
+	t.Cleanup(func() { _ = s.Close() })
+	// The default identity holds the name of the machine.
+	c, err := client.DialContext(t.Context(), client.Options{
+		HostPort: testenv.TemporalAddress(t), Identity: "starter", Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler)),
+	})
+	must(t, err)
+	t.Cleanup(c.Close)
+	r := &recorder{
+		t: t, client: c, ledger: ledger.New(testenv.Migrated(t)), sandbox: sandbox.Client{Base: server.URL},
+		queue: testenv.TaskQueue(t), brief: testenv.TaskQueue(t),
+	}
+	r.work(r.queue, 30*day)
+	r.work(r.brief, time.Second)
+	return r
+}
+
+// work starts a worker on a queue.
+func (r *recorder) work(queue string, openFor time.Duration) {
+	r.t.Helper()
+	provider, err := stripe.New(stripe.Config{APIKey: stripeKey, WebhookSecrets: []string{"whsec_recording"}, Mode: order.Test, APIURL: r.sandbox.Base})
+	must(r.t, err)
+	sender, err := resend.New(resend.Config{APIKey: resendKey, APIURL: r.sandbox.Base + "/resend"})
+	must(r.t, err)
+	links, err := link.New("https://shop.example", []string{linkSecret})
+	must(r.t, err)
+	steps := activities.New(activities.Deps{
+		Ledger: r.ledger, Environments: map[string]activities.Environment{"test": {Mode: order.Test, Provider: provider}},
+		Catalogue: order.NewCatalogue([]order.Product{{ID: "guide", Name: "The Guide", SoldAs: []string{"price_guide"},
+			Access: []order.AccessSpec{{Kind: "download", File: "guide.pdf"}, {Kind: "license"}}}}),
+		Kinds: kinds.Own(), Sender: sender, Links: links, Outcomes: uncounted{}, Log: slog.New(slog.DiscardHandler),
+	}, activities.Config{
+		From: "Shop <orders@shop.example>", EmailLease: time.Minute, EmailWindow: 23 * time.Hour, EmailAttempts: 8, AccessAttempts: 8, OpenFor: openFor,
+	})
+	cfg := config()
+	cfg.EmailQueue, cfg.OpenFor = queue, openFor
+	w := worker.New(r.client, queue, worker.Options{Identity: "worker"})
+	w.RegisterWorkflowWithOptions(workflows.New(cfg).Deliver, workflow.RegisterOptions{Name: workflows.DeliverName})
+	w.RegisterActivity(steps)
+	must(r.t, w.Start())
+	r.t.Cleanup(w.Stop)
+}
+
+type uncounted struct{}
+
+func (uncounted) StepEnded(string, order.Class) {}
+
+// recording is one order on its way into a file.
+type recording struct {
+	*recorder
+	key   order.Key
+	queue string
+}
+
+// order adds a session at the provider.
+func (r *recorder) order(queue string, change func(*sandbox.Session)) *recording {
+	r.t.Helper()
+	session := sandbox.Session{ID: "cs_test_" + rand.Text(), Email: buyer, Name: buyerName, Items: []sandbox.Item{{Price: "price_guide"}}}
+	if change != nil {
+		change(&session)
+	}
+	made, err := r.sandbox.CreateSession(r.t.Context(), session)
+	must(r.t, err)
+	return &recording{recorder: r, key: order.Key{Environment: "test", Session: made.ID}, queue: queue}
+}
+
+func (r *recording) options() client.StartWorkflowOptions {
+	return client.StartWorkflowOptions{
+		ID: r.key.WorkflowID(), TaskQueue: r.queue, StaticSummary: r.input().Summary(),
+		TypedSearchAttributes: temporal.NewSearchAttributes(
+			workflows.AttributeEnvironment.ValueSet("test"), workflows.AttributeState.ValueSet(workflows.StateAutomatic)),
+	}
+}
+
+func (r *recording) input() workflows.Input {
+	return workflows.Input{Environment: r.key.Environment, Session: r.key.Session, Attributes: true}
+}
+
+func (r *recording) start() *recording {
+	r.t.Helper()
+	in := r.input()
+	in.Event = "evt_recorded"
+	_, err := r.client.ExecuteWorkflow(r.t.Context(), r.options(), workflows.DeliverName, in)
+	must(r.t, err)
+	return r
+}
+
+// resume signals, in a new run where the order's has closed.
+func (r *recording) resume(signal string, payload any) *recording {
+	r.t.Helper()
+	in := r.input()
+	in.Known = true
+	_, err := r.client.SignalWithStartWorkflow(r.t.Context(), r.key.WorkflowID(), signal, payload, r.options(), workflows.DeliverName, in)
+	must(r.t, err)
+	return r
+}
+
+func (r *recording) signal(signal string, payload any) *recording {
+	r.t.Helper()
+	must(r.t, r.client.SignalWorkflow(r.t.Context(), r.key.WorkflowID(), "", signal, payload))
+	return r
+}
+
+func (r *recording) update(id string) *recording {
+	r.t.Helper()
+	handle, err := r.client.UpdateWorkflow(r.t.Context(), client.UpdateWorkflowOptions{
+		WorkflowID: r.key.WorkflowID(), UpdateID: id, UpdateName: workflows.SignalResend, WaitForStage: client.WorkflowUpdateStageCompleted,
+		Args: []any{workflows.Request{Reason: "by update"}},
+	})
+	must(r.t, err)
+	must(r.t, handle.Get(r.t.Context(), nil))
+	return r
+}
+
+// until waits for the newest run's history to hold n events of the type.
+func (r *recording) until(event enumspb.EventType, n int) *recording {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		found := 0
+		for _, e := range r.history(ctx).GetEvents() {
+			if e.GetEventType() == event {
+				found++
+			}
+		}
+		if found >= n {
+			return r
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			r.t.Fatalf("%d events %s have come, want %d", found, event, n)
+		}
+	}
+}
+
+func (r *recording) history(ctx context.Context) *historypb.History {
+	r.t.Helper()
+	var history historypb.History
+	events := r.client.GetWorkflowHistory(ctx, r.key.WorkflowID(), "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for events.HasNext() {
+		event, err := events.Next()
+		must(r.t, err)
+		history.Events = append(history.Events, event)
+	}
+	return &history
+}
+
+// closed waits for the newest run to end.
+func (r *recording) closed() *recording {
+	r.t.Helper()
+	must(r.t, r.client.GetWorkflow(r.t.Context(), r.key.WorkflowID(), "").Get(r.t.Context(), nil))
+	return r
+}
+
+// save writes the newest run's history, one event a line, and ends the run.
+func (r *recording) save(name string) {
+	r.t.Helper()
+	var text bytes.Buffer
+	text.WriteString(`{"events":[`)
+	for i, event := range r.history(r.t.Context()).GetEvents() {
+		if i > 0 {
+			text.WriteByte(',')
+		}
+		text.WriteByte('\n')
+		line, err := temporalproto.CustomJSONMarshalOptions{}.Marshal(event)
+		must(r.t, err)
+		must(r.t, json.Compact(&text, line))
+	}
+	text.WriteString("\n]}\n")
+	host, err := os.Hostname()
+	must(r.t, err)
+	// Queues that are bound to one worker are named after its machine.
+	anonymous := strings.NewReplacer(`"`+host+`:`, `"host:`, r.recorder.queue, "handover", r.brief, "handover").Replace(text.String())
+	must(r.t, os.WriteFile(filepath.Join("testdata", name+".json"), []byte(anonymous), 0o644))
+	_ = r.client.TerminateWorkflow(r.t.Context(), r.key.WorkflowID(), "", "recorded")
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// recordHistories plays everything that the replay test has to know.
+func recordHistories(t *testing.T) {
+	r := newRecorder(t)
+	unpaid := func(s *sandbox.Session) { s.PaymentStatus = "unpaid" }
+	asked := map[string]string{"reason": "the buyer asked"}
+	const accepted, timer, attribute = enumspb.EVENT_TYPE_ACTIVITY_TASK_COMPLETED, enumspb.EVENT_TYPE_TIMER_STARTED,
+		enumspb.EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES
+
+	r.order(r.brief, nil).start().closed().save("delivered_and_closed")
+	r.order(r.queue, nil).start().until(timer, 1).save("open_after_delivery")
+	r.order(r.queue, unpaid).start().until(timer, 1).save("payment_pending")
+	r.order(r.queue, func(s *sandbox.Session) { s.Items = []sandbox.Item{{Price: "price_other"}} }).start().closed().save("not_ours")
+	r.order(r.queue, func(s *sandbox.Session) { s.Items = append(s.Items, sandbox.Item{Price: "price_other"}) }).start().until(attribute, 1).save("items_unknown")
+
+	paid := r.order(r.queue, unpaid).start().until(timer, 1)
+	_, err := r.sandbox.PaySession(t.Context(), paid.key.Session)
+	must(t, err)
+	paid.signal(workflows.SignalPaymentEvent, map[string]string{"event": "evt_later"}).until(timer, 2).save("payment_pending_then_paid")
+
+	refused := r.order(r.queue, nil)
+	r.fault(sandbox.Fault{Target: "resend.send", Mode: "refuse", Status: 422, Name: "validation_error", Match: refused.key.EmailKey(1)})
+	refused.start().until(attribute, 1).save("email_refused")
+
+	mended := r.order(r.queue, nil)
+	r.fault(sandbox.Fault{Target: "resend.send", Mode: "refuse", Status: 422, Name: "validation_error", Match: mended.key.EmailKey(1)})
+	mended.start().until(attribute, 1).signal(workflows.SignalResend, asked).until(attribute, 2).until(timer, 1).save("email_refused_then_resent")
+
+	resent := r.order(r.queue, nil).start().until(timer, 1).signal(workflows.SignalResend, "please").until(accepted, 4)
+	resent.signal(workflows.SignalResend, asked).until(accepted, 6).update("upd_1").until(accepted, 8).save("resent_by_signal_and_update")
+
+	limited := r.order(r.queue, nil)
+	r.fault(sandbox.Fault{Target: "resend.send", Mode: "rate_limit", RetryAfter: 3600, Match: limited.key.EmailKey(1)})
+	limited.start().until(timer, 1)
+	must(t, r.ledger.File(t.Context(), ledger.Request{
+		Key: limited.key, ID: "req_1", Kind: activities.KindResend, Who: "operator", Why: "mistyped", Address: secondBuyer}))
+	limited.signal(workflows.SignalResend, map[string]string{"reason": "mistyped", "request_id": "req_1"}).until(timer, 2).save("email_superseded")
+
+	r.order(r.brief, nil).start().closed().resume(workflows.SignalResend, asked).closed().save("resumed_for_a_resend")
+	failed := r.order(r.queue, unpaid)
+	_, err = r.sandbox.FailSession(t.Context(), failed.key.Session)
+	must(t, err)
+	failed.start().closed()
+	_, err = r.sandbox.PaySession(t.Context(), failed.key.Session)
+	must(t, err)
+	failed.resume(workflows.SignalPaymentEvent, nil).until(timer, 1).save("resumed_for_an_event")
+}
+
+func (r *recorder) fault(f sandbox.Fault) {
+	r.t.Helper()
+	_, err := r.sandbox.AddFault(r.t.Context(), f)
+	must(r.t, err)
+}
