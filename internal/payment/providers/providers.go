@@ -34,6 +34,7 @@ func Open(e config.Environment, step config.Step) (payment.Provider, error) {
 
 func openStripe(e config.Environment, step config.Step) (payment.Provider, error) {
 	return stripe.New(stripe.Config{
-		APIKey: e.APIKey.Reveal(), WebhookSecrets: config.Reveal(e.WebhookSecrets), Mode: e.Mode, APIURL: e.APIURL, CallTimeout: step.CallTimeout,
+		APIKey: e.APIKey.Reveal(), WebhookSecrets: config.Reveal(e.WebhookSecrets), Mode: e.Mode, Account: e.Account,
+		APIURL: e.APIURL, CallTimeout: step.CallTimeout,
 	})
 }

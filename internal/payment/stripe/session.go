@@ -36,6 +36,9 @@ func (p *Provider) Session(ctx context.Context, id string) (payment.Facts, error
 	ctx, answer := wire.Watch(ctx)
 
 	params := &sdk.CheckoutSessionRetrieveParams{}
+	if p.account != "" { // https://docs.stripe.com/connect/authentication
+		params.SetStripeAccount(p.account)
+	}
 	params.AddExpand("line_items")
 	params.AddExpand("payment_intent.latest_charge")
 	cs, err := p.client.V1CheckoutSessions.Retrieve(ctx, id, params)
@@ -64,6 +67,9 @@ func (p *Provider) lineItems(ctx context.Context, cs *sdk.CheckoutSession, answe
 	for more {
 		params := &sdk.CheckoutSessionListLineItemsParams{Session: &cs.ID}
 		params.Single, params.Limit = true, sdk.Int64(pageSize)
+		if p.account != "" {
+			params.SetStripeAccount(p.account)
+		}
 		if len(lines) > 0 {
 			params.StartingAfter = &lines[len(lines)-1].ID
 		}

@@ -298,3 +298,22 @@ func TestAnAPIBehindAPathIsReachedBelowIt(t *testing.T) {
 		t.Errorf("asked for %q, want %q", got, want)
 	}
 }
+
+func TestAConnectedAccountsSessionsAreAskedForOnItsBehalf(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Header.Get("Stripe-Account"))
+		if strings.HasSuffix(r.URL.Path, "/line_items") {
+			_, _ = io.WriteString(w, `{"object":"list","has_more":false,"data":[`+line(2)+`]}`)
+			return
+		}
+		_, _ = io.WriteString(w, `{"id":"cs_test_a1","object":"checkout.session","livemode":false,"mode":"payment",
+			"line_items":{"object":"list","has_more":true,"data":[`+line(1)+`]}}`)
+	}))
+	t.Cleanup(s.Close)
+	retrieve(t, provider(t, func(c *stripe.Config) { c.APIURL, c.Account = s.URL, "acct_1" }))
+	if diff := cmp.Diff([]string{"acct_1", "acct_1"}, asked); diff != "" {
+		t.Errorf("accounts of the two calls (-want +got):\n%s", diff)
+	}
+}

@@ -34,6 +34,7 @@ type Config struct {
 	WebhookSecrets []string      // signing secrets of the endpoint; while one is rolled, both
 	Mode           order.Mode    // the mode of the key
 	APIURL         string        // empty for Stripe's own
+	Account        string        // the connected account that the sessions belong to; empty for the key's own
 	HTTPClient     *http.Client  // lends its transport; nil for a shared one with kept connections
 	CallTimeout    time.Duration // bounds Session with all its pages; 15 s when zero
 }
@@ -43,6 +44,7 @@ type Provider struct {
 	mode        order.Mode
 	secrets     [][]byte
 	callTimeout time.Duration
+	account     string
 	client      *sdk.Client
 }
 
@@ -77,6 +79,7 @@ func New(cfg Config) (*Provider, error) {
 	return &Provider{
 		mode:        cfg.Mode,
 		secrets:     secrets,
+		account:     cfg.Account,
 		callTimeout: cmp.Or(cfg.CallTimeout, defaultCallTimeout),
 		client:      sdk.NewClient(key, sdk.WithBackends(backends)),
 	}, nil
