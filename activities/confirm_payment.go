@@ -26,9 +26,9 @@ type paymentLedger interface {
 // ConfirmPaymentInput asks for one look at the payment.
 type ConfirmPaymentInput struct {
 	Order  order.Key `json:"order"`
-	Events []string  `json:"events,omitempty"` // the events that made us look
-	Origin string    `json:"origin"`           // the run in which the workflow was first started, before any reset
-	Again  bool      `json:"again,omitempty"`  // an earlier look may have confirmed it
+	Event  string    `json:"event,omitempty"` // the event that made us look
+	Origin string    `json:"origin"`          // the run in which the workflow was first started, before any reset
+	Again  bool      `json:"again,omitempty"` // an earlier look may have confirmed it
 }
 
 // ConfirmPaymentResult is what the look found.
@@ -63,7 +63,7 @@ func (a *Activities) ConfirmPayment(ctx context.Context, in ConfirmPaymentInput)
 		return a.paymentFailure(ctx, in.Order, err)
 	}
 	looked := a.assess(in.Order, environment, facts)
-	looked.Events = in.Events
+	looked.Event = in.Event
 	state, reason, err := a.Ledger.RecordPayment(ctx, looked)
 	if err != nil {
 		return ConfirmPaymentResult{}, a.failed(ctx, stepPayment, in.Order, judge(err).class, err)

@@ -64,7 +64,7 @@ func work(ctx context.Context, p *setup.Process, steps *activities.Activities) e
 	}
 	engine.EnsureAttributes(ctx, p.Temporal, p.Namespace)
 	worker.SetStickyWorkflowCacheSize(1500)
-	main := worker.New(p.Temporal, p.Settings.TaskQueue, options(p.Identity))
+	main := worker.New(p.Temporal, p.Settings.TaskQueue, engine.WorkerOptions(p.Identity))
 	flows := workflows.New(workflowConfig(p))
 	main.RegisterWorkflowWithOptions(flows.Deliver, workflow.RegisterOptions{Name: workflows.DeliverName})
 	main.RegisterActivity(steps)
@@ -109,24 +109,9 @@ func notCancelled(ctx context.Context, err error) error {
 	return err
 }
 
-// options size the worker: pollers follow the load, an attempt that is under way at a stop may finish, and a worker
-// that died is not waited for longer than a second.
-func options(identity string) worker.Options {
-	autoscale := worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{
-		InitialNumberOfPollers: 5, MinimumNumberOfPollers: 1, MaximumNumberOfPollers: 20})
-	return worker.Options{
-		Identity:                           identity,
-		WorkerStopTimeout:                  20 * time.Second,
-		StickyScheduleToStartTimeout:       time.Second,
-		MaxConcurrentActivityExecutionSize: 100,
-		WorkflowTaskPollerBehavior:         autoscale,
-		ActivityTaskPollerBehavior:         autoscale,
-	}
-}
-
 // emailOptions keep the email provider's rate limit over all workers: Temporal hands out no more tasks than that.
 func emailOptions(p *setup.Process) worker.Options {
-	o := options(p.Identity)
+	o := engine.WorkerOptions(p.Identity)
 	o.DisableWorkflowWorker = true
 	o.TaskQueueActivitiesPerSecond = p.Config.Email.RatePerSecond
 	return o

@@ -152,10 +152,7 @@ func (d *delivery) confirmPayment(ctx workflow.Context) {
 
 // lookOnce retrieves the session once. It returns how long the provider asks to wait, or that there is no more to find.
 func (d *delivery) lookOnce(ctx workflow.Context) (wait time.Duration, settled bool) {
-	in := activities.ConfirmPaymentInput{Order: d.in.Key(), Origin: d.origin, Again: d.in.Known || !d.lookedAt.IsZero()}
-	if d.in.Event != "" {
-		in.Events = []string{d.in.Event}
-	}
+	in := activities.ConfirmPaymentInput{Order: d.in.Key(), Event: d.in.Event, Origin: d.origin, Again: d.in.Known || !d.lookedAt.IsZero()}
 	d.look, d.lookedAt = false, workflow.Now(ctx)
 	var found activities.ConfirmPaymentResult
 	if err := d.run(ctx, d.cfg.Payment, "Ask the payment provider whether it is paid", a.ConfirmPayment, in, &found); err != nil {

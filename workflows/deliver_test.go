@@ -42,7 +42,7 @@ func TestStraightPathOrdersThreeStepsAndOneTimer(t *testing.T) {
 	if diff := cmp.Diff(delivered, s.state()); diff != "" {
 		t.Errorf("state query (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(activities.ConfirmPaymentInput{Order: key, Events: []string{"evt_1"}, Origin: "first-run"}, asked); diff != "" {
+	if diff := cmp.Diff(activities.ConfirmPaymentInput{Order: key, Event: "evt_1", Origin: "first-run"}, asked); diff != "" {
 		t.Errorf("asked for the payment with (-want +got):\n%s", diff)
 	}
 	for _, line := range []string{"| payment | confirmed |", "| access | granted |", "| email | accepted (generation 1) |"} {
@@ -248,6 +248,34 @@ func TestUnknownItemsGrantNothingAndWaitForAPerson(t *testing.T) {
 	}
 	if !strings.Contains(s.details(), "**Needs attention**: some items not in catalogue. "+order.ReasonItemsUnknown.Next()) {
 		t.Errorf("details do not say what to do:\n%s", s.details())
+	}
+}
+
+func TestUnknownItemsAreLookedAtAgainWhenToldTo(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.world.confirm = func(n int, _ activities.ConfirmPaymentInput) (activities.ConfirmPaymentResult, error) {
+		switch n {
+		case 1, 2:
+			return activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed, Reason: order.ReasonItemsUnknown}, nil
+		case 3:
+			return activities.ConfirmPaymentResult{}, failure(order.ClassPermanent)
+		}
+		return activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed}, nil
+	}
+	for i := range 3 {
+		s.at(time.Duration(i+1)*day, func() { s.SignalWorkflow(workflows.SignalPaymentEvent, nil) })
+	}
+	s.run()
+	want := []string{
+		"ConfirmPayment", "state needs_attention", "ConfirmPayment", "ConfirmPayment", "ConfirmPayment",
+		"GrantAccess", "SendAccessEmail 1", "state automatic", "timer 720h0m0s",
+	}
+	if diff := cmp.Diff(want, s.trace.all()); diff != "" {
+		t.Errorf("commands (-want +got):\n%s", diff)
+	}
+	if s.open() {
+		t.Error("it did not close after it was delivered")
 	}
 }
 

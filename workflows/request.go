@@ -29,10 +29,7 @@ var (
 // mostReason bounds the text of a reason, in bytes.
 const mostReason = 500
 
-// parseRequest reads a payload, and says why it is refused rather than dropping it. The same payload gives the same
-// answer: the checker cannot see through the reflection in encoding/json.
-//
-//workflowcheck:ignore
+// parseRequest reads a payload, and says why it is refused rather than dropping it.
 func parseRequest(raw converter.RawValue) (Request, order.Refusal) {
 	data := bytes.TrimSpace(raw.Payload().GetData())
 	if len(data) == 0 || string(data) == "null" {
@@ -49,6 +46,8 @@ func parseRequest(raw converter.RawValue) (Request, order.Refusal) {
 	}
 	r.Reason = strings.TrimSpace(r.Reason)
 	switch {
+	case looksLikeAt.MatchString(r.Reason): // written with escapes
+		return Request{}, order.RefusedAddress
 	case r.RequestID != "" && !requestID.MatchString(r.RequestID), len(r.Reason) > mostReason:
 		return Request{}, order.RefusedUnreadable
 	case r.Reason == "":

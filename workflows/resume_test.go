@@ -71,10 +71,10 @@ func TestResumedRunDoesOnlyWhatIsMissing(t *testing.T) {
 			known: activities.ReadOrderResult{Payment: order.PaymentConfirmed, Access: order.AccessRevoked, Email: order.EmailAccepted, Generation: 1, OpenSeconds: 864000},
 			want:  []string{"ReadOrder", left},
 		},
-		"items unknown": {
+		"items unknown, and known since": {
 			known: activities.ReadOrderResult{Payment: order.PaymentConfirmed, Access: order.AccessAttention, Email: order.EmailPending, Generation: 1,
 				Reason: order.ReasonItemsUnknown, OpenSeconds: 864000},
-			want: []string{"ReadOrder", "state needs_attention"}, open: true,
+			want: []string{"ReadOrder", "ConfirmPayment", "GrantAccess", "SendAccessEmail 1", left},
 		},
 		"email stopped": {
 			known: activities.ReadOrderResult{Payment: order.PaymentConfirmed, Access: order.AccessGranted, Email: order.EmailAttention, Generation: 1,
@@ -91,7 +91,7 @@ func TestResumedRunDoesOnlyWhatIsMissing(t *testing.T) {
 			t.Parallel()
 			s := resumed(t)
 			s.world.read = func() (activities.ReadOrderResult, error) { return c.known, nil }
-			s.world.payment, s.world.access = c.known.Payment, c.known.Access
+			s.world.payment, s.world.access, s.world.reason = c.known.Payment, c.known.Access, c.known.Reason
 			if c.known.Access == order.AccessRevoked {
 				s.world.access = order.AccessGranted
 			}

@@ -72,18 +72,21 @@ func (w *world) ConfirmPayment(_ context.Context, in activities.ConfirmPaymentIn
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.payment == order.PaymentConfirmed {
+	if w.payment == order.PaymentConfirmed && w.reason != order.ReasonItemsUnknown {
 		w.breaks("the payment was looked at after it was confirmed")
-		return activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed, Reason: w.reason}, nil
 	}
 	switch {
-	case final(err):
-		w.payment, w.reason = order.PaymentAttention, order.ReasonPaymentStopped
-	case err == nil && found.WaitSeconds == 0:
-		w.payment, w.reason = found.Payment, found.Reason
-		if found.Payment == order.PaymentConfirmed && found.Reason.Step() != "access" {
-			w.emails = []generation{{stopped: found.Reason.Step() == "email"}}
+	case err != nil || found.WaitSeconds > 0:
+		if final(err) && w.payment != order.PaymentConfirmed {
+			w.payment, w.reason = order.PaymentAttention, order.ReasonPaymentStopped
 		}
+		return found, err
+	case w.payment == order.PaymentConfirmed && found.Payment != order.PaymentConfirmed:
+		return activities.ConfirmPaymentResult{Payment: w.payment, Reason: w.reason}, nil // it is never taken back
+	}
+	w.payment, w.reason = found.Payment, found.Reason
+	if found.Payment == order.PaymentConfirmed && found.Reason.Step() != "access" {
+		w.emails = []generation{{stopped: found.Reason.Step() == "email"}}
 	}
 	return found, err
 }

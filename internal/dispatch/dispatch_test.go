@@ -178,6 +178,22 @@ func TestResendIsSignalledWithoutTheAddress(t *testing.T) {
 	}
 }
 
+func TestReplayLooksAgainWhetherTheRunIsOpenOrNot(t *testing.T) {
+	t.Parallel()
+	for _, closed := range []bool{false, true} {
+		b := newBench(t)
+		b.handOver("evt_1", ledger.NextStart)
+		if closed {
+			b.terminate()
+		}
+		b.must(b.Replay(t.Context(), b.key))
+		run := b.run()
+		if diff := cmp.Diff([]signal{{"payment_event", `{"event":""}`}}, run.signals); diff != "" || run.input.Known != closed {
+			t.Errorf("closed %v: started as known %v; signals (-want +got):\n%s", closed, run.input.Known, diff)
+		}
+	}
+}
+
 func TestNamespaceWithoutOurAttributesStartsAllTheSame(t *testing.T) {
 	t.Parallel()
 	b := newBenchOn(t, shared.Pool(t), newNamespace(t))

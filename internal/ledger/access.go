@@ -14,43 +14,41 @@ type Making func(due order.Due) ([]Grant, error)
 // GrantOwn claims, writes and finishes, in one transaction, all access of the given kinds that is still owed: kinds
 // that are wholly ours. It returns how many pieces it finished; those that were finished before are left alone.
 func (l *Ledger) GrantOwn(ctx context.Context, key order.Key, kinds []order.AccessKind, t Terms, make Making) (int, error) {
-	var finished int
-	err := l.inTx(ctx, func(tx pgx.Tx) error {
-		dues, err := finishOwn(ctx, tx, key, kinds, t)
-		if err != nil {
-			return err
-		}
-		finished = len(dues)
-		if finished == 0 {
-			return nil
-		}
-		return insertGrants(ctx, tx, key, dues, make)
-	})
+	var dues []order.Due
+	err := l.inTrips(ctx,
+		func(first *pgx.Batch) { finishOwn(first, key, kinds, t, &dues) },
+		func(_ *pgx.Conn, last *pgx.Batch) error {
+			if len(dues) == 0 {
+				return nil
+			}
+			return insertGrants(last, key, dues, make)
+		})
 	if err != nil {
 		return 0, safe("grant access", err)
 	}
-	return finished, nil
+	return len(dues), nil
 }
 
-func finishOwn(ctx context.Context, tx pgx.Tx, key order.Key, kinds []order.AccessKind, t Terms) ([]order.Due, error) {
-	rows, err := tx.Query(ctx, `
+// finishOwn claims and finishes what is owed, and puts it into dues.
+func finishOwn(b *pgx.Batch, key order.Key, kinds []order.AccessKind, t Terms, dues *[]order.Due) {
+	b.Queue(`
 UPDATE obligations SET finished_at = now(), attempts = attempts + 1, first_attempt_at = coalesce(first_attempt_at, now()),
     token = NULL, claim_expires_at = NULL, failure_class = NULL
 WHERE environment = $1 AND session = $2 AND kind = 'access' AND access_kind = ANY ($3)
   AND finished_at IS NULL AND stopped_at IS NULL
   AND (claim_expires_at IS NULL OR claim_expires_at <= clock_timestamp())
   AND attempts < $4
-RETURNING product, access_kind, file, units`, key.Environment, key.Session, kinds, t.Cap)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (order.Due, error) {
-		var d order.Due
-		return d, row.Scan(&d.Product, &d.Kind, &d.File, &d.Units)
-	})
+RETURNING product, access_kind, file, units`, key.Environment, key.Session, kinds, t.Cap).
+		Query(func(rows pgx.Rows) (err error) {
+			*dues, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (order.Due, error) {
+				var d order.Due
+				return d, row.Scan(&d.Product, &d.Kind, &d.File, &d.Units)
+			})
+			return err
+		})
 }
 
-func insertGrants(ctx context.Context, tx pgx.Tx, key order.Key, dues []order.Due, make Making) error {
+func insertGrants(b *pgx.Batch, key order.Key, dues []order.Due, make Making) error {
 	var products, kinds, files, secrets []string
 	var units []int64
 	for _, due := range dues {
@@ -63,10 +61,10 @@ func insertGrants(ctx context.Context, tx pgx.Tx, key order.Key, dues []order.Du
 			units, secrets = append(units, g.Unit), append(secrets, g.Secret)
 		}
 	}
-	_, err := tx.Exec(ctx, `
+	b.Queue(`
 INSERT INTO grants (environment, session, product, access_kind, file, unit, secret)
 SELECT $1, $2, g.product, g.kind, g.file, g.unit, g.secret
 FROM unnest($3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[]) AS g (product, kind, file, unit, secret)
 ON CONFLICT DO NOTHING`, key.Environment, key.Session, products, kinds, files, units, secrets)
-	return err
+	return nil
 }

@@ -82,7 +82,7 @@ RETURNING token::text, attempts, payload, coalesce(link_secret, '') AS link_secr
 
 // denied reads why the statement above found nothing. It looks a moment later: what has come free since then is said to
 // be held for no time, so that it is asked for again.
-func denied(ctx context.Context, tx pgx.Tx, w Work, t Terms) error {
+func denied(ctx context.Context, tx *pgx.Conn, w Work, t Terms) error {
 	var finished, stopped, held, spent, past bool
 	var class order.Class
 	var until time.Duration
@@ -143,12 +143,15 @@ WHERE environment = $1 AND session = $2 AND kind = $3 AND subject = $4
 }
 
 // Stop ends the automatic attempts and marks the order for a person. The token may be empty when no attempt is under
-// way; a claim that another holds is not touched.
+// way; a claim that another holds is not touched. The order is locked before its obligation, as everywhere.
 func (l *Ledger) Stop(ctx context.Context, w Work, token string, class order.Class, reason order.Reason) error {
 	tag, err := l.pool.Exec(ctx, `
-WITH stopped AS (
+WITH locked AS MATERIALIZED (
+    SELECT FROM orders WHERE environment = $1 AND session = $2 FOR NO KEY UPDATE
+), stopped AS (
     UPDATE obligations SET stopped_at = now(), failure_class = $6, token = NULL, claim_expires_at = NULL
     WHERE environment = $1 AND session = $2 AND kind = $3 AND subject = $4 AND finished_at IS NULL AND stopped_at IS NULL
+      AND EXISTS (SELECT FROM locked)
       AND (token = nullif($5, '')::uuid OR claim_expires_at IS NULL OR claim_expires_at <= clock_timestamp())
     RETURNING 1
 )
@@ -162,7 +165,7 @@ WHERE environment = $1 AND session = $2 AND EXISTS (SELECT FROM stopped)`,
 func (l *Ledger) StopPayment(ctx context.Context, key order.Key, class order.Class, reason order.Reason) error {
 	_, err := l.pool.Exec(ctx, `
 UPDATE orders SET payment = 'needs_attention', attention_reason = $4, attention_class = $3, attention_step = 'payment',
-    attention_at = now(), handed_over_at = coalesce(handed_over_at, now())
+    attention_at = now(), looked_at = now(), handed_over_at = coalesce(handed_over_at, now())
 WHERE environment = $1 AND session = $2 AND payment <> 'confirmed'`, key.Environment, key.Session, class, reason)
 	return safe("stop a payment", err)
 }

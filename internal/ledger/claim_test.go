@@ -254,3 +254,25 @@ func TestClaimThatComesFreeIsNotPastItsWindow(t *testing.T) {
 		}
 	})
 }
+
+// TestStopAndClaimDoNotWaitForEachOther: both touch the order and its obligation, and a deadlock would fail one of them.
+func TestStopAndClaimDoNotWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	base := newBench(t)
+	for range 40 {
+		b := base.another().pay().give()
+		errs := make([]error, 6)
+		atOnce(len(errs), func(i int) {
+			var d *ledger.DeniedError
+			if i%2 == 0 {
+				errs[i] = b.Stop(t.Context(), b.work(1), "", order.ClassSpent, order.ReasonEmailSpent)
+			} else {
+				_, errs[i] = b.ClaimEmail(t.Context(), b.work(1), terms, render)
+			}
+			if errors.Is(errs[i], ledger.ErrLost) || errors.As(errs[i], &d) {
+				errs[i] = nil // the other was first
+			}
+		})
+		b.must(errors.Join(errs...))
+	}
+}

@@ -44,33 +44,35 @@ var ErrNoAddress = errors.New("the buyer has no email address")
 // later one gets the same. A claim that is not given is a *DeniedError.
 func (l *Ledger) ClaimEmail(ctx context.Context, w Work, t Terms, render func(EmailData) (Frozen, error)) (EmailClaim, error) {
 	var c EmailClaim
-	err := l.inTx(ctx, func(tx pgx.Tx) error {
-		var payload []byte
-		err := tx.QueryRow(ctx, `
+	var payload []byte
+	claimed := false
+	data := EmailData{Key: w.Key}
+	err := l.inTrips(ctx, func(first *pgx.Batch) {
+		readEmailData(first, &data) // before the claim, as a resend takes its locks: the order, then the obligation
+		first.Queue(`
 WITH claimed AS (`+claim+`)
 SELECT c.token, c.attempts, c.payload, c.link_secret, o.link_version
 FROM claimed c JOIN orders o ON o.environment = $1 AND o.session = $2`,
 			w.Key.Environment, w.Key.Session, w.Kind, w.Subject, t.Lease, t.Cap, t.Window).
-			Scan(&c.Token, &c.Attempts, &payload, &c.LinkSecret, &c.LinkVersion)
-		if noRows(err) {
+			Query(func(rows pgx.Rows) error {
+				_, err := pgx.ForEachRow(rows, []any{&c.Token, &c.Attempts, &payload, &c.LinkSecret, &c.LinkVersion},
+					func() error { claimed = true; return nil })
+				return err
+			})
+	}, func(tx *pgx.Conn, last *pgx.Batch) error {
+		switch {
+		case !claimed:
 			return denied(ctx, tx, w, t)
-		}
-		if err != nil {
-			return err
-		}
-		if payload != nil {
+		case payload != nil:
 			return json.Unmarshal(payload, &c.Message)
 		}
-		return c.freeze(ctx, tx, w, render)
+		data.LinkVersion = c.LinkVersion
+		return c.freeze(last, w, data, render)
 	})
 	return c, safe("claim an email", err)
 }
 
-func (c *EmailClaim) freeze(ctx context.Context, tx pgx.Tx, w Work, render func(EmailData) (Frozen, error)) error {
-	data := EmailData{Key: w.Key, LinkVersion: c.LinkVersion}
-	if err := readEmailData(ctx, tx, &data); err != nil {
-		return err
-	}
+func (c *EmailClaim) freeze(b *pgx.Batch, w Work, data EmailData, render func(EmailData) (Frozen, error)) error {
 	if data.Address == "" {
 		return ErrNoAddress
 	}
@@ -83,30 +85,31 @@ func (c *EmailClaim) freeze(ctx context.Context, tx pgx.Tx, w Work, render func(
 		return err
 	}
 	c.Message, c.LinkSecret = frozen.Message, frozen.LinkSecret
-	_, err = tx.Exec(ctx, `
+	b.Queue(`
 WITH link AS (
     INSERT INTO links (token_hash, environment, session, version) VALUES ($8, $1, $2, $9) ON CONFLICT DO NOTHING
 )
 UPDATE obligations SET payload = $5, recipient = $6, link_secret = $7
 WHERE environment = $1 AND session = $2 AND kind = $3 AND subject = $4`,
 		w.Key.Environment, w.Key.Session, w.Kind, w.Subject, payload, frozen.Message.To, frozen.LinkSecret, frozen.LinkHash, data.LinkVersion)
-	return err
+	return nil
 }
 
 // readEmailData reads what the message says. It shares the order's row: a resend to another address, which decides by
 // whether the message is frozen, comes wholly before or wholly after.
-func readEmailData(ctx context.Context, tx pgx.Tx, data *EmailData) error {
-	batch := &pgx.Batch{}
-	batch.Queue(`
+func readEmailData(b *pgx.Batch, data *EmailData) {
+	b.Queue(`
 SELECT coalesce(address, buyer_email, ''), coalesce(buyer_name, '') FROM orders WHERE environment = $1 AND session = $2 FOR SHARE`,
 		data.Key.Environment, data.Key.Session).
-		QueryRow(func(row pgx.Row) error { return row.Scan(&data.Address, &data.Name) })
-	batch.Queue(selectGrants, data.Key.Environment, data.Key.Session).
+		Query(func(rows pgx.Rows) error {
+			_, err := pgx.ForEachRow(rows, []any{&data.Address, &data.Name}, func() error { return nil })
+			return err
+		})
+	b.Queue(selectGrants, data.Key.Environment, data.Key.Session).
 		Query(func(rows pgx.Rows) (err error) {
 			data.Grants, err = pgx.CollectRows(rows, scanGrant)
 			return err
 		})
-	return tx.SendBatch(ctx, batch).Close()
 }
 
 // RecordEmailEvent keeps what the email provider told, once for each event id.

@@ -20,14 +20,15 @@ type Payment struct {
 	Dues       []order.Due // what is owed when State is confirmed; none while a person has to decide
 	Reason     order.Reason
 	Class      order.Class
-	Events     []string // the events that made us look
+	Event      string // the event that made us look; empty when it was none
 }
 
 // recordPayment does in one statement, and so one commit: the payment's facts, the items, everything that is owed from
-// now on, and the mark on the events that brought us here. A confirmed payment is never taken back; what is owed on it is
-// written down once, when the catalogue knows all of it. The provider's
-// session cannot say that a delayed payment failed: there the event's claim decides. The events are found by their key:
-// with a condition on dispatched_at, Postgres would go through the index of all that wait.
+// now on, and the mark on the event that brought us here. A confirmed payment is never taken back; what is owed on it is
+// written down once, when the catalogue knows all of it. The provider's session cannot say that a delayed payment failed:
+// there the event's claim decides. The event is named by its whole key and nothing else: for a list of them, or with a
+// condition on dispatched_at, Postgres may plan, while the tables are young, to go through every event of the
+// environment or every one that waits.
 const recordPayment = `
 WITH o AS (
     INSERT INTO orders AS o (environment, session, handed_over_at, payment, processing, payment_ref, amount, currency,
@@ -75,8 +76,7 @@ WITH o AS (
     FROM o WHERE o.first
     ON CONFLICT DO NOTHING
 ), told AS (
-    UPDATE webhook_events e SET dispatched_at = coalesce(e.dispatched_at, now())
-    FROM unnest($22::text[]) AS t (id) WHERE e.environment = $1 AND e.event_id = t.id
+    UPDATE webhook_events SET dispatched_at = coalesce(dispatched_at, now()) WHERE environment = $1 AND event_id = $22
 )
 SELECT payment, reason FROM o`
 
@@ -93,7 +93,7 @@ func (l *Ledger) RecordPayment(ctx context.Context, p Payment) (order.PaymentSta
 	}
 	err := l.pool.QueryRow(ctx, recordPayment,
 		p.Key.Environment, p.Key.Session, p.State, p.Processing, p.Ref, amount, p.Total.Currency, p.Email, p.Name, p.Reason, p.Class,
-		i.line, i.refs, i.name, i.quantity, i.product, d.subject, d.product, d.kind, d.file, d.units, nonNil(p.Events), p.Reason.Step(),
+		i.line, i.refs, i.name, i.quantity, i.product, d.subject, d.product, d.kind, d.file, d.units, p.Event, p.Reason.Step(),
 	).Scan(&state, &reason)
 	return state, reason, safe("record a payment", err)
 }
@@ -144,11 +144,4 @@ func dueColumns(dues []order.Due) dueArrays {
 		a.units = append(a.units, due.Units)
 	}
 	return a
-}
-
-func nonNil(s []string) []string {
-	if s == nil {
-		return []string{}
-	}
-	return s
 }

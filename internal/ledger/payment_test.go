@@ -111,7 +111,7 @@ func TestEventsAreMarkedInThePaymentsCommit(t *testing.T) {
 	b.store(first)
 	b.store(second)
 	look := b.paid()
-	look.Events = []string{first.ID}
+	look.Event = first.ID
 	// A row that cannot be written takes everything else back with it.
 	broken := look
 	broken.Items = []order.Item{{Line: 1, Name: "\x00", Quantity: 1}}

@@ -86,11 +86,14 @@ func (l *Ledger) MarkSignalled(ctx context.Context, key order.Key, id string) er
 	return safe("mark a request", err)
 }
 
-// Waiting lists requests that were filed, or signalled, longer than grace ago and are still not decided.
+// Waiting lists resends that were filed, or signalled, longer than grace ago and are still not decided. Each signal
+// doubles the wait for the next: while no worker runs, a history must not fill with them.
 func (l *Ledger) Waiting(ctx context.Context, grace time.Duration, limit int) ([]Request, error) {
 	rows, err := l.pool.Query(ctx, `
 SELECT environment, session, request_id, kind, who, why FROM requests
-WHERE carried_out_at IS NULL AND coalesce(signalled_at, created_at) < now() - $1::interval ORDER BY created_at LIMIT $2`, grace, limit)
+WHERE carried_out_at IS NULL AND kind = 'resend'
+  AND coalesce(signalled_at, created_at) < now() - greatest($1::interval, coalesce(signalled_at - created_at, '0'))
+ORDER BY created_at LIMIT $2`, grace, limit)
 	if err != nil {
 		return nil, safe("list requests", err)
 	}

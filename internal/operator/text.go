@@ -75,12 +75,7 @@ func PrintStatus(w io.Writer, v ledger.View, audit []ledger.AuditEntry, now time
 	}
 	printFacts(w, v, now)
 	fmt.Fprintf(w, "\n  The buyer sees: %s\n", pageSays(v.Facts.CustomerState()))
-	if len(v.Items) > 0 {
-		fmt.Fprintln(w, "\nBought")
-		for _, i := range v.Items {
-			fmt.Fprintf(w, "  %d × %s\n", i.Quantity, itemName(i))
-		}
-	}
+	printItems(w, v)
 	if len(v.Emails) > 1 {
 		fmt.Fprintln(w, "\nEmails")
 		for _, line := range Emails(v, now) {
@@ -108,6 +103,18 @@ func printFacts(w io.Writer, v ledger.View, now time.Time) {
 	}
 	for _, f := range facts {
 		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("  %-7s  %-*s  %s", f[0], width, f[1], f[2]), " "))
+	}
+}
+
+func printItems(w io.Writer, v ledger.View) {
+	if len(v.Items) > 0 {
+		fmt.Fprintln(w, "\nBought")
+	}
+	for _, i := range v.Items {
+		fmt.Fprintf(w, "  %d × %s\n", i.Quantity, itemName(i))
+	}
+	if v.Facts.Payment == order.PaymentIgnored {
+		fmt.Fprintf(w, "\n  Nothing of it is in the catalogue. If it should be: add its price to sold_as, restart the worker, then: starter replay %s\n", v.Key)
 	}
 }
 

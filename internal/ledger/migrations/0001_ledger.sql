@@ -13,7 +13,7 @@ CREATE TABLE webhook_events (
     received_at   timestamptz NOT NULL DEFAULT now(),
     dispatched_at timestamptz, -- handed to the workflow, or known to bring nothing new
     PRIMARY KEY (environment, event_id)
-);
+) WITH (toast_tuple_target = 256); -- a long body is kept beside the row, so that marking the row does not write it again
 CREATE INDEX webhook_events_undispatched ON webhook_events (received_at) WHERE dispatched_at IS NULL;
 CREATE INDEX webhook_events_session ON webhook_events (environment, session) WHERE session IS NOT NULL;
 CREATE INDEX webhook_events_payment ON webhook_events (environment, payment_ref) WHERE kind IN ('refund', 'dispute');
@@ -86,7 +86,7 @@ CREATE TABLE obligations (
     provider_id      text,
     PRIMARY KEY (environment, session, kind, subject),
     FOREIGN KEY (environment, session) REFERENCES orders
-);
+) WITH (toast_tuple_target = 256); -- as above: a frozen message is written once
 -- What is open, for those who look over all of it. The condition is written so that only they match it: a statement about
 -- one order must never be planned over this index, whose length is what is waiting.
 CREATE INDEX obligations_open ON obligations (created_at) WHERE coalesce(finished_at, stopped_at) IS NULL;
