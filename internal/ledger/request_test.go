@@ -137,6 +137,10 @@ func TestRequestsWaitUntilTheyAreDecided(t *testing.T) {
 		t.Errorf("the first was signalled just now (-want +got):\n%s", diff)
 	}
 	age("first", time.Minute)
+	if diff := cmp.Diff([]string{"second"}, waiting()); diff != "" {
+		t.Errorf("the first waited two minutes for its signal, and so waits two for the next (-want +got):\n%s", diff)
+	}
+	age("first", 90*time.Second)
 	if diff := cmp.Diff([]string{"first", "second"}, waiting()); diff != "" {
 		t.Errorf("its signal was lost (-want +got):\n%s", diff)
 	}
