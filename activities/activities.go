@@ -84,5 +84,5 @@ type orderLedger interface {
 	Order(ctx context.Context, key order.Key) (ledger.View, error)
 	Stop(ctx context.Context, w ledger.Work, token string, class order.Class, reason order.Reason) error
 	StopAccess(ctx context.Context, key order.Key, class order.Class, reason order.Reason) error
-	StopPayment(ctx context.Context, key order.Key, class order.Class, reason order.Reason) error
+	StopPayment(ctx context.Context, key order.Key, event string, class order.Class, reason order.Reason) error
 }

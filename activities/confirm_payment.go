@@ -56,11 +56,11 @@ func (a *Activities) ConfirmPayment(ctx context.Context, in ConfirmPaymentInput)
 	environment, found := a.Environments[in.Order.Environment]
 	if !found {
 		err := fmt.Errorf("environment %q is not in this worker's configuration: %w", in.Order.Environment, errMisconfigured)
-		return ConfirmPaymentResult{}, a.stopPayment(ctx, in.Order, order.ClassMisconfigured, err)
+		return ConfirmPaymentResult{}, a.stopPayment(ctx, in, order.ClassMisconfigured, err)
 	}
 	facts, err := environment.Provider.Session(ctx, in.Order.Session)
 	if err != nil {
-		return a.paymentFailure(ctx, in.Order, err)
+		return a.paymentFailure(ctx, in, err)
 	}
 	looked := a.assess(in.Order, environment, facts)
 	looked.Event = in.Event
@@ -72,26 +72,26 @@ func (a *Activities) ConfirmPayment(ctx context.Context, in ConfirmPaymentInput)
 	return ConfirmPaymentResult{Payment: state, Reason: reason}, nil
 }
 
-func (a *Activities) paymentFailure(ctx context.Context, key order.Key, err error) (ConfirmPaymentResult, error) {
+func (a *Activities) paymentFailure(ctx context.Context, in ConfirmPaymentInput, err error) (ConfirmPaymentResult, error) {
 	v := judge(err)
 	if v.class == order.ClassRateLimited {
 		a.Outcomes.StepEnded(stepPayment, v.class)
 		return ConfirmPaymentResult{Payment: order.PaymentPending, WaitSeconds: seconds(v.wait)}, nil
 	}
 	if v.class.Final() {
-		return ConfirmPaymentResult{}, a.stopPayment(ctx, key, v.class, err)
+		return ConfirmPaymentResult{}, a.stopPayment(ctx, in, v.class, err)
 	}
-	return ConfirmPaymentResult{}, a.failed(ctx, stepPayment, key, v.class, err)
+	return ConfirmPaymentResult{}, a.failed(ctx, stepPayment, in.Order, v.class, err)
 }
 
 // stopPayment marks the order before the error ends the attempts.
-func (a *Activities) stopPayment(ctx context.Context, key order.Key, class order.Class, cause error) error {
+func (a *Activities) stopPayment(ctx context.Context, in ConfirmPaymentInput, class order.Class, cause error) error {
 	ctx, cancel := detached(ctx)
 	defer cancel()
-	if err := a.Ledger.StopPayment(ctx, key, class, reasonFor(stepPayment, class)); err != nil {
-		return a.failed(ctx, stepPayment, key, judge(err).class, err)
+	if err := a.Ledger.StopPayment(ctx, in.Order, in.Event, class, reasonFor(stepPayment, class)); err != nil {
+		return a.failed(ctx, stepPayment, in.Order, judge(err).class, err)
 	}
-	return a.failed(ctx, stepPayment, key, class, cause)
+	return a.failed(ctx, stepPayment, in.Order, class, cause)
 }
 
 // assess judges the provider's facts against the environment and the catalogue. Amounts decide nothing: promotion

@@ -11,6 +11,7 @@ const stepRequest = "request"
 
 type requestLedger interface {
 	Resend(ctx context.Context, r ledger.Request) (ledger.Decision, error)
+	Retry(ctx context.Context, r ledger.Request, window time.Duration) (ledger.Decision, error)
 	Refuse(ctx context.Context, r ledger.Request, refusal order.Refusal) error
 }
 

@@ -15,6 +15,7 @@ type StopStepInput struct {
 	Order      order.Key    `json:"order"`
 	Step       string       `json:"step"`                 // payment or email
 	Generation int          `json:"generation,omitempty"` // of the email
+	Event      string       `json:"event,omitempty"`      // that made us look at the payment
 	Class      order.Class  `json:"class"`
 	Reason     order.Reason `json:"reason,omitempty"` // where the class alone does not say it
 }
@@ -34,7 +35,7 @@ func (a *Activities) StopStep(ctx context.Context, in StopStepInput) (StopStepRe
 	var err error
 	switch in.Step {
 	case stepPayment:
-		err = a.Ledger.StopPayment(ctx, in.Order, in.Class, reason)
+		err = a.Ledger.StopPayment(ctx, in.Order, in.Event, in.Class, reason)
 	case stepEmail:
 		err = a.Ledger.Stop(ctx, ledger.EmailWork(in.Order, in.Generation), "", in.Class, reason)
 	case stepAccess:

@@ -29,6 +29,7 @@ type commands struct {
 	Status  statusCommand  `cmd:"" help:"Show everything known of one order."`
 	List    listCommand    `cmd:"" help:"List orders."`
 	Resend  resendCommand  `cmd:"" help:"Send the access email again, as a new generation."`
+	Retry   retryCommand   `cmd:"" help:"Work again on what has stopped, under the same keys."`
 	Replay  replayCommand  `cmd:"" help:"Look at an order again, after the catalogue was mended."`
 	Migrate migrateCommand `cmd:"" help:"Bring the database schema up to date."`
 }

@@ -1,18 +1,11 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os/user"
-	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"handover/activities"
-	"handover/internal/dispatch"
 	"handover/internal/ledger"
 	"handover/internal/operator"
 	"handover/internal/order"
@@ -55,42 +48,23 @@ func (r *resendCommand) Run(c *console) error {
 	if refusal := refusedNow(v, request.Address); refusal != "" {
 		return r.refused(c, v.Key, refusal)
 	}
-	if err := l.File(c.ctx, request); err != nil {
+	if err := c.file(l, request); err != nil {
 		return err
-	}
-	err = c.withDispatcher(l, func(ctx context.Context, d *dispatch.Dispatcher) error {
-		return d.Resend(ctx, request.Key, request.ID, request.Why)
-	})
-	if err != nil {
-		return errors.New("the request is stored, but Temporal does not answer now (TEMPORAL_ADDRESS): starter serve hands it over when it is back")
 	}
 	return r.await(c, l, request)
 }
 
 func (r *resendCommand) request() (ledger.Request, error) {
-	request := ledger.Request{ID: "starter/" + uuid.NewString(), Kind: activities.KindResend, Who: whoami(), Why: strings.TrimSpace(r.Reason)}
-	if request.Why == "" || len(request.Why) > 500 {
-		return request, fmt.Errorf("%w: --reason takes a text of 1 to 500 bytes", errUsage)
+	request, err := newRequest(activities.KindResend, r.Reason)
+	if err != nil || r.To == "" {
+		return request, err
 	}
-	if strings.Contains(request.Why, "@") {
-		return request, fmt.Errorf("%w: --reason must not hold an address, it would stay in Temporal's history; use --to", errUsage)
+	address, ok := order.CleanAddress(r.To)
+	if !ok {
+		return request, fmt.Errorf("%w: --to takes one email address, like alex@example.com", errUsage)
 	}
-	if r.To != "" {
-		address, ok := order.CleanAddress(r.To)
-		if !ok {
-			return request, fmt.Errorf("%w: --to takes one email address, like alex@example.com", errUsage)
-		}
-		request.Address = address
-	}
+	request.Address = address
 	return request, nil
-}
-
-// whoami is the operator's name for the audit.
-func whoami() string {
-	if u, err := user.Current(); err == nil && u.Username != "" {
-		return u.Username
-	}
-	return "operator"
 }
 
 // showKnown says what is known of the earlier message before another one goes out.

@@ -98,6 +98,6 @@ func (r resender) BuyerResend(ctx context.Context, key order.Key) (web.BuyerResu
 	}
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
-	_ = r.dispatcher.Resend(ctx, key, request.ID, request.Why) // what does not go now goes with the dispatcher's loop
+	_ = r.dispatcher.Ask(ctx, request) // what does not go now goes with the dispatcher's loop
 	return web.BuyerResult{Sent: true}, nil
 }

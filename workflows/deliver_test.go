@@ -1,6 +1,7 @@
 package workflows_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -209,21 +210,29 @@ func TestOrdersThatAreNotDeliveredEndAtOnce(t *testing.T) {
 	}
 }
 
-// An event can arrive in the very task in which the run is about to end.
+// An event can arrive in the very task in which the run is about to end, by itself or behind another message.
 func TestEventAtTheVeryEndIsLookedAt(t *testing.T) {
 	t.Parallel()
-	s := newScenario(t)
-	s.world.confirm = func(n int, _ activities.ConfirmPaymentInput) (activities.ConfirmPaymentResult, error) {
-		if n == 1 {
-			s.SignalWorkflowSkippingWorkflowTask(workflows.SignalPaymentEvent, nil)
-			return activities.ConfirmPaymentResult{Payment: order.PaymentIgnored}, nil
-		}
-		return activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed}, nil
-	}
-	s.run()
-	want := []string{"ConfirmPayment", "ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "timer 720h0m0s"}
-	if diff := cmp.Diff(want, s.trace.all()); diff != "" {
-		t.Errorf("commands (-want +got):\n%s", diff)
+	for name, before := range map[string][]string{"alone": nil, "behind a request": {"DecideResend signal/first-run/1"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScenario(t)
+			s.world.confirm = func(n int, _ activities.ConfirmPaymentInput) (activities.ConfirmPaymentResult, error) {
+				if n > 1 {
+					return activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed}, nil
+				}
+				for range before {
+					s.SignalWorkflowSkippingWorkflowTask(workflows.SignalResend, raw("unreadable"))
+				}
+				s.SignalWorkflowSkippingWorkflowTask(workflows.SignalPaymentEvent, nil)
+				return activities.ConfirmPaymentResult{Payment: order.PaymentIgnored}, nil
+			}
+			s.run()
+			want := slices.Concat([]string{"ConfirmPayment"}, before, []string{"ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "timer 720h0m0s"})
+			if diff := cmp.Diff(want, s.trace.all()); diff != "" {
+				t.Errorf("commands (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
@@ -300,7 +309,7 @@ func TestBuyerWithoutAnAddressGetsAccessAndAResendFinishesIt(t *testing.T) {
 		t.Errorf("state while waiting (-want +got):\n%s", diff)
 	}
 	want := []string{
-		"ConfirmPayment", "GrantAccess", "state needs_attention", "DecideResend req_1", "SendAccessEmail 2", "state automatic", "timer 720h0m0s",
+		"ConfirmPayment", "GrantAccess", "state needs_attention", "DecideResend req_1", "state automatic", "SendAccessEmail 2", "timer 720h0m0s",
 	}
 	if diff := cmp.Diff(want, s.trace.all()); diff != "" {
 		t.Errorf("commands (-want +got):\n%s", diff)

@@ -155,6 +155,35 @@ func TestDetailsSayWhatAPersonCanDoAndForgetItAfterwards(t *testing.T) {
 	}
 }
 
+func TestResendTakesTheOrderOffTheListWhileItIsUnderWay(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.world.send = func(n, _ int) (activities.SendAccessEmailResult, error) {
+		switch n {
+		case 1:
+			return activities.SendAccessEmailResult{}, failure(order.ClassPermanent)
+		case 2:
+			return activities.SendAccessEmailResult{Email: order.EmailPending, WaitSeconds: 3600}, nil
+		}
+		return activities.SendAccessEmailResult{Email: order.EmailAccepted}, nil
+	}
+	s.at(day, func() { s.resend(`{"reason":"mended","request_id":"req_1"}`) })
+	var underWay workflows.State
+	s.at(day+30*time.Minute, func() { underWay = s.state() })
+	s.run()
+	want := workflows.State{Payment: order.PaymentConfirmed, Access: order.AccessGranted, Email: order.EmailPending, Generation: 2}
+	if diff := cmp.Diff(want, underWay); diff != "" {
+		t.Errorf("state under way (-want +got):\n%s", diff)
+	}
+	commands := []string{
+		"ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "StopStep email permanent", "state needs_attention",
+		"DecideResend req_1", "state automatic", "SendAccessEmail 2", "timer 1h0m0s", "SendAccessEmail 2", "timer 720h0m0s",
+	}
+	if diff := cmp.Diff(commands, s.trace.all()); diff != "" {
+		t.Errorf("commands (-want +got):\n%s", diff)
+	}
+}
+
 func TestPaymentThatCouldNotBeLookedUpRecoversWithAnEvent(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

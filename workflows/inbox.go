@@ -147,6 +147,7 @@ func (d *delivery) decide(ctx workflow.Context, r *request) {
 	default:
 		d.note = ""
 		d.nextGeneration(r.result)
+		d.mark(ctx)
 	}
 	d.describe(ctx)
 }

@@ -9,7 +9,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -280,62 +279,4 @@ func (b *bench) cpu() map[string]time.Duration {
 		}
 	}
 	return used
-}
-
-// answers times webhooks one by one, and between them what an answer cannot do without: one commit and one start of a
-// workflow. Both kinds meet the same load, which is the one they make.
-func (b *bench) answers(ctx context.Context, accepted <-chan finish, ids []string) (answers, error) {
-	fmt.Fprintf(b.say, "timing %d webhooks, and as many commits with a start …\n", len(ids))
-	var (
-		a     answers
-		mu    sync.Mutex
-		queue = make(chan string)
-	)
-	timed := func(into *[]time.Duration, call func() error) error {
-		began := time.Now()
-		err := call()
-		took := time.Since(began)
-		mu.Lock()
-		defer mu.Unlock()
-		*into = append(*into, took)
-		return err
-	}
-	group, ctx := errgroup.WithContext(ctx)
-	for range b.callers {
-		group.Go(func() error {
-			for id := range queue {
-				err := errors.Join(
-					timed(&a.webhook, func() error { return b.shop.pay(ctx, id) }),
-					timed(&a.reference, func() error {
-						return errors.Join(b.postgres.commit(ctx, b.shop.bodies[id]), startBare(ctx, b.temporal, "beside:"+id))
-					}))
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	group.Go(func() error {
-		defer close(queue)
-		for _, id := range ids {
-			select {
-			case queue <- id:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		return nil
-	})
-	if err := group.Wait(); err != nil {
-		return a, err
-	}
-	for n := range ids {
-		select {
-		case <-accepted:
-		case <-time.After(patience):
-			return a, fmt.Errorf("%d of %d orders are not delivered", len(ids)-n, len(ids))
-		}
-	}
-	return a, nil
 }

@@ -8,9 +8,6 @@ import (
 	"time"
 )
 
-// answers are the times of the webhooks and of what they are held against.
-type answers struct{ webhook, reference []time.Duration }
-
 // report is everything that was measured.
 type report struct {
 	settings    settings

@@ -106,14 +106,14 @@ func (d *Dispatcher) look(ctx context.Context, key order.Key, event string) erro
 	return d.signal(ctx, key, workflows.SignalPaymentEvent, map[string]string{"event": event})
 }
 
-// Resend signals a filed request. The signal always arrives: a workflow that has closed gets a new run, which reads the
+// Ask signals a filed request under the name of its kind. The signal always arrives: a workflow that has closed gets a new run, which reads the
 // ledger and does only what is missing.
-func (d *Dispatcher) Resend(ctx context.Context, key order.Key, requestID, reason string) error {
-	err := d.signal(ctx, key, workflows.SignalResend, workflows.Request{Reason: reason, RequestID: requestID})
+func (d *Dispatcher) Ask(ctx context.Context, r ledger.Request) error {
+	err := d.signal(ctx, r.Key, r.Kind, workflows.Request{Reason: r.Why, RequestID: r.ID})
 	if err != nil {
-		return fmt.Errorf("signal %s: %w", key, err)
+		return fmt.Errorf("signal %s: %w", r.Key, err)
 	}
-	return d.ledger.MarkSignalled(ctx, key, requestID)
+	return d.ledger.MarkSignalled(ctx, r.Key, r.ID)
 }
 
 func (d *Dispatcher) signal(ctx context.Context, key order.Key, name string, payload any) error {

@@ -167,7 +167,7 @@ func TestResendIsSignalledWithoutTheAddress(t *testing.T) {
 		}
 		request := ledger.Request{Key: b.key, ID: "starter/1", Kind: "resend", Who: "sam", Why: "mistyped", Address: "kim@example.org"}
 		b.must(b.ledger.File(t.Context(), request))
-		b.must(b.Resend(t.Context(), b.key, request.ID, request.Why))
+		b.must(b.Ask(t.Context(), request))
 		run := b.run()
 		if diff := cmp.Diff([]signal{{"resend", `{"reason":"mistyped","request_id":"starter/1"}`}}, run.signals); diff != "" || run.input.Known != closed {
 			t.Errorf("closed %v: started as known %v; signals (-want +got):\n%s", closed, run.input.Known, diff)
@@ -232,10 +232,11 @@ func TestTemporalThatIsAwayIsAnErrorAndLeavesTheEvent(t *testing.T) {
 			t.Errorf("%s: %v, marked %v", next, err, b.marked("evt_1"))
 		}
 	}
-	b.must(b.ledger.File(t.Context(), ledger.Request{Key: b.key, ID: "starter/1", Kind: "resend", Who: "sam", Why: "mistyped"}))
+	request := ledger.Request{Key: b.key, ID: "starter/1", Kind: "resend", Who: "sam", Why: "mistyped"}
+	b.must(b.ledger.File(t.Context(), request))
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	if err := b.Resend(ctx, b.key, "starter/1", "mistyped"); err == nil {
+	if err := b.Ask(ctx, request); err == nil {
 		t.Error("a resend: no error")
 	}
 	if !b.waits(0) {

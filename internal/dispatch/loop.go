@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"handover/internal/ledger"
-	"handover/internal/order"
 )
 
 // How the loop behaves: how long an event may take its straight path before it counts as left behind, and how often
@@ -57,7 +56,7 @@ func (d *Dispatcher) sweep(ctx context.Context) bool {
 		return false
 	}
 	for _, r := range requests {
-		if err := d.resendLate(ctx, r.Key, r.ID, r.Why); err != nil {
+		if err := d.askLate(ctx, r); err != nil {
 			d.complain(ctx, "requests are waiting for Temporal", err)
 			return false
 		}
@@ -74,10 +73,10 @@ func (d *Dispatcher) handOverLate(ctx context.Context, e ledger.Undispatched) er
 	return d.HandOver(ctx, e.Key, e.Event, e.Next)
 }
 
-func (d *Dispatcher) resendLate(ctx context.Context, key order.Key, id, reason string) error {
+func (d *Dispatcher) askLate(ctx context.Context, r ledger.Request) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	return d.Resend(ctx, key, id, reason)
+	return d.Ask(ctx, r)
 }
 
 func (d *Dispatcher) complain(ctx context.Context, what string, err error) {

@@ -161,12 +161,16 @@ WHERE environment = $1 AND session = $2 AND EXISTS (SELECT FROM stopped)`,
 	return lost(tag.RowsAffected(), safe("stop a step", err))
 }
 
-// StopPayment marks an order whose payment could not be looked up. A confirmed payment stays confirmed.
-func (l *Ledger) StopPayment(ctx context.Context, key order.Key, class order.Class, reason order.Reason) error {
+// StopPayment marks an order whose payment could not be looked up, and the event that made us look. A confirmed payment
+// stays confirmed.
+func (l *Ledger) StopPayment(ctx context.Context, key order.Key, event string, class order.Class, reason order.Reason) error {
 	_, err := l.pool.Exec(ctx, `
+WITH told AS (
+    UPDATE webhook_events SET dispatched_at = coalesce(dispatched_at, now()) WHERE environment = $1 AND event_id = $5
+)
 UPDATE orders SET payment = 'needs_attention', attention_reason = $4, attention_class = $3, attention_step = 'payment',
     attention_at = now(), looked_at = now(), handed_over_at = coalesce(handed_over_at, now())
-WHERE environment = $1 AND session = $2 AND payment <> 'confirmed'`, key.Environment, key.Session, class, reason)
+WHERE environment = $1 AND session = $2 AND payment <> 'confirmed'`, key.Environment, key.Session, class, reason, event)
 	return safe("stop a payment", err)
 }
 

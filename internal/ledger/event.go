@@ -79,28 +79,31 @@ func (k known) next() Next {
 }
 
 const storeEvent = `
-WITH event AS (
+WITH aside AS (
+    SELECT $9 OR $5 = 'expired' AND NOT EXISTS (SELECT FROM orders WHERE environment = $1 AND session = $6) AS it
+), event AS (
     INSERT INTO webhook_events (environment, event_id, type, kind, hint, session, payment_ref, body, dispatched_at)
-    VALUES ($1, $2, $3, $4, $5, nullif($6, ''), nullif($7, ''), $8, CASE WHEN $9 THEN now() END)
+    SELECT $1, $2, $3, $4, $5, nullif($6, ''), nullif($7, ''), $8, CASE WHEN aside.it THEN now() END FROM aside
     ON CONFLICT DO NOTHING
     RETURNING 1
 ), new_order AS (
-    INSERT INTO orders (environment, session) SELECT $1, $6 WHERE NOT $9 ON CONFLICT DO NOTHING
+    INSERT INTO orders (environment, session) SELECT $1, $6 FROM aside WHERE NOT aside.it ON CONFLICT DO NOTHING
     RETURNING 1
 )
-SELECT EXISTS (SELECT FROM event), EXISTS (SELECT FROM new_order),
+SELECT (SELECT it FROM aside), EXISTS (SELECT FROM event), EXISTS (SELECT FROM new_order),
        coalesce((SELECT dispatched_at IS NOT NULL FROM webhook_events WHERE environment = $1 AND event_id = $2), false),
        o.handed_over_at IS NOT NULL, coalesce(o.payment, 'pending'),
        o.handed_over_at IS NOT NULL AND EXISTS (
            SELECT FROM obligations b WHERE b.environment = $1 AND b.session = $6 AND b.finished_at IS NULL AND b.stopped_at IS NULL)
 FROM (VALUES (1)) one LEFT JOIN orders o ON o.environment = $1 AND o.session = $6`
 
-// StoreEvent stores an event, and the order row of a checkout session, in one statement and so one commit.
+// StoreEvent stores an event, and the order row of a checkout session, in one statement and so one commit. The end of a
+// checkout that nobody has told of is kept and makes no order: most checkouts that expire were abandoned.
 func (l *Ledger) StoreEvent(ctx context.Context, e WebhookEvent) (Stored, error) {
 	ignored := e.Ignored || e.Session == ""
 	var k known
 	err := l.pool.QueryRow(ctx, storeEvent, e.Environment, e.ID, e.Type, e.Kind, e.Hint, e.Session, e.PaymentRef, e.Body, ignored).
-		Scan(&k.eventNew, &k.orderNew, &k.dispatched, &k.handedOver, &k.payment, &k.unfinished)
+		Scan(&ignored, &k.eventNew, &k.orderNew, &k.dispatched, &k.handedOver, &k.payment, &k.unfinished)
 	if err != nil {
 		return Stored{}, safe("store an event", err)
 	}

@@ -18,7 +18,7 @@ func TestConfirmedPaymentIsNeverTakenBack(t *testing.T) {
 		if state != order.PaymentConfirmed || reason != "" {
 			t.Errorf("a later %s makes it %s, %q", later, state, reason)
 		}
-		b.must(b.StopPayment(t.Context(), b.key, order.ClassPermanent, order.ReasonPaymentStopped))
+		b.must(b.StopPayment(t.Context(), b.key, "", order.ClassPermanent, order.ReasonPaymentStopped))
 		v := b.view()
 		if v.Facts.Payment != order.PaymentConfirmed || v.Reason != "" || !v.ConfirmedAt.Equal(*confirmed) {
 			t.Errorf("after a later %s and a stopped look: %s, %q, confirmed %v and before %v", later, v.Facts.Payment, v.Reason, v.ConfirmedAt, confirmed)
@@ -135,7 +135,7 @@ func TestAttentionGoesWhenThePaymentIsConfirmed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.store(b.event("1"))
-	b.must(b.StopPayment(t.Context(), b.key, order.ClassMisconfigured, order.ReasonPaymentConfig))
+	b.must(b.StopPayment(t.Context(), b.key, "", order.ClassMisconfigured, order.ReasonPaymentConfig))
 	v := b.view()
 	if v.Facts.Payment != order.PaymentAttention || v.Reason != order.ReasonPaymentConfig || v.Class != order.ClassMisconfigured || v.AttentionAt == nil {
 		t.Fatalf("a stopped look: %+v", v)

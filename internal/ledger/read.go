@@ -195,6 +195,7 @@ func grantsState(grants []Grant) order.AccessState {
 // Filter chooses orders for a list.
 type Filter struct {
 	Attention bool
+	Class     order.Class // with Attention: only what stopped for this
 	Pending   bool
 	Ignored   bool
 	Address   string // any letter case
@@ -207,7 +208,8 @@ func (l *Ledger) List(ctx context.Context, f Filter) ([]View, error) {
 	args := []any{f.Limit}
 	switch {
 	case f.Attention:
-		query = `SELECT environment, session FROM orders WHERE attention_at IS NOT NULL ORDER BY attention_at LIMIT $1`
+		query = `SELECT environment, session FROM orders WHERE attention_at IS NOT NULL AND ($2 = '' OR attention_class = $2) ORDER BY attention_at LIMIT $1`
+		args = append(args, f.Class)
 	case f.Ignored:
 		query = `SELECT environment, session FROM orders WHERE payment = 'ignored' ORDER BY created_at LIMIT $1`
 	case f.Pending:

@@ -86,12 +86,12 @@ func (l *Ledger) MarkSignalled(ctx context.Context, key order.Key, id string) er
 	return safe("mark a request", err)
 }
 
-// Waiting lists resends that were filed, or signalled, longer than grace ago and are still not decided. Each signal
+// Waiting lists requests that were filed, or signalled, longer than grace ago and are still not decided. Each signal
 // doubles the wait for the next: while no worker runs, a history must not fill with them.
 func (l *Ledger) Waiting(ctx context.Context, grace time.Duration, limit int) ([]Request, error) {
 	rows, err := l.pool.Query(ctx, `
 SELECT environment, session, request_id, kind, who, why FROM requests
-WHERE carried_out_at IS NULL AND kind = 'resend'
+WHERE carried_out_at IS NULL AND kind IN ('resend', 'retry')
   AND coalesce(signalled_at, created_at) < now() - greatest($1::interval, coalesce(signalled_at - created_at, '0'))
 ORDER BY created_at LIMIT $2`, grace, limit)
 	if err != nil {
@@ -119,9 +119,13 @@ const selectDecision = `
 SELECT carried_out_at IS NOT NULL, split_part(coalesce(outcome, ''), ' ', 1), split_part(coalesce(outcome, ''), ' ', 2), coalesce(generation, 0)
 FROM requests WHERE environment = $1 AND session = $2 AND request_id = $3`
 
-// Resend decides a request for a new email, once: a repetition gets the first decision. Two requests that come
-// together are decided one after the other.
+// Resend decides a request for a new email, once: a repetition gets the first decision.
 func (l *Ledger) Resend(ctx context.Context, r Request) (Decision, error) {
+	return l.decide(ctx, r, "decide a resend", func(tx pgx.Tx, d *Decision) error { return decideResend(ctx, tx, r, d) })
+}
+
+// decide takes a decision that has not been taken before. Two requests that come together are decided one after the other.
+func (l *Ledger) decide(ctx context.Context, r Request, what string, take func(pgx.Tx, *Decision) error) (Decision, error) {
 	var d Decision
 	err := l.inTx(ctx, func(tx pgx.Tx) error {
 		if err := lockOrder(ctx, tx, r.Key); err != nil {
@@ -139,9 +143,9 @@ func (l *Ledger) Resend(ctx context.Context, r Request) (Decision, error) {
 			d.Repeated = true
 			return nil
 		}
-		return decideResend(ctx, tx, r, &d)
+		return take(tx, &d)
 	})
-	return d, safe("decide a resend", err)
+	return d, safe(what, err)
 }
 
 func decideResend(ctx context.Context, tx pgx.Tx, r Request, d *Decision) error {
@@ -168,12 +172,15 @@ func decideResend(ctx context.Context, tx pgx.Tx, r Request, d *Decision) error 
 // resendFacts reads what the rule needs, and what is known of the earlier message in safe words.
 func resendFacts(ctx context.Context, tx pgx.Tx, r Request) (facts order.ResendFacts, evidence string, err error) {
 	var class order.Class
+	var told string // what the provider's events say of it
 	var accepted, stopped bool
 	var open, granted int
 	err = tx.QueryRow(ctx, `
 SELECT o.payment, coalesce(q.address, o.address, o.buyer_email, ''),
        coalesce(e.subject::int, 0), coalesce(e.finished_at IS NULL AND e.stopped_at IS NULL, false), coalesce(e.recipient, ''),
        coalesce(e.failure_class, ''), e.finished_at IS NOT NULL, e.stopped_at IS NOT NULL,
+       coalesce((SELECT string_agg(DISTINCT v.delivery, ', ') FROM email_evidence v WHERE v.delivery <> ''
+           AND (v.message_id = e.provider_id OR v.environment = $1 AND v.session = $2 AND v.generation::text = e.subject)), ''),
        (SELECT count(*) FROM obligations a WHERE a.environment = $1 AND a.session = $2 AND a.kind = 'access' AND a.finished_at IS NULL),
        (SELECT count(*) FROM grants g WHERE g.environment = $1 AND g.session = $2 AND g.state = 'granted')
 FROM orders o
@@ -182,7 +189,7 @@ LEFT JOIN LATERAL (
     SELECT * FROM obligations b WHERE b.environment = $1 AND b.session = $2 AND b.kind = 'email' ORDER BY b.subject::int DESC LIMIT 1
 ) e ON true
 WHERE o.environment = $1 AND o.session = $2`, r.Key.Environment, r.Key.Session, r.ID).
-		Scan(&facts.Payment, &facts.Address, &facts.Generation, &facts.Open, &facts.Recipient, &class, &accepted, &stopped, &open, &granted)
+		Scan(&facts.Payment, &facts.Address, &facts.Generation, &facts.Open, &facts.Recipient, &class, &accepted, &stopped, &told, &open, &granted)
 	if noRows(err) {
 		return order.ResendFacts{Payment: order.PaymentPending}, "unknown order", nil
 	}
@@ -190,13 +197,15 @@ WHERE o.environment = $1 AND o.session = $2`, r.Key.Environment, r.Key.Session, 
 	if open == 0 && granted > 0 {
 		facts.Access = order.AccessGranted
 	}
-	return facts, knownOf(facts, class, accepted, stopped), err
+	return facts, knownOf(facts, class, told, accepted, stopped), err
 }
 
-func knownOf(f order.ResendFacts, class order.Class, accepted, stopped bool) string {
+func knownOf(f order.ResendFacts, class order.Class, told string, accepted, stopped bool) string {
 	switch {
 	case f.Generation == 0:
 		return "no earlier email"
+	case accepted && told != "":
+		return fmt.Sprintf("generation %d: accepted; the provider tells: %s", f.Generation, told)
 	case accepted:
 		return fmt.Sprintf("generation %d: accepted", f.Generation)
 	case stopped:

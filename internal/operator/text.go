@@ -2,6 +2,7 @@
 package operator
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -85,7 +86,7 @@ func PrintStatus(w io.Writer, v ledger.View, audit []ledger.AuditEntry, now time
 	if len(audit) > 0 {
 		fmt.Fprintln(w, "\nWhat people did")
 		for _, a := range audit {
-			fmt.Fprintf(w, "  %s  %s: %s. Why: %s\n", a.At.UTC().Format("2006-01-02 15:04:05Z"), a.Who, a.What, a.Why)
+			fmt.Fprintf(w, "  %s  %s: %s. Why: %s\n", a.At.UTC().Format("2006-01-02 15:04:05Z"), a.Who, a.What, cmp.Or(a.Why, "not said"))
 		}
 	}
 }

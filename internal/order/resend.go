@@ -11,12 +11,14 @@ const (
 	OutcomeSending Outcome = "sending" // a new generation is on its way
 	OutcomeJoined  Outcome = "joined"  // one to the same address is already under way
 	OutcomeRefused Outcome = "refused"
+	// OutcomeRetrying means that the stopped steps are worked on again.
+	OutcomeRetrying Outcome = "retrying"
 )
 
 // Refusal is why a request was refused: a safe word.
 type Refusal string
 
-// The refusals of a resend.
+// The refusals.
 const (
 	RefusedNone       Refusal = ""
 	RefusedUnpaid     Refusal = "payment_not_confirmed"
@@ -26,6 +28,9 @@ const (
 	RefusedUnreadable Refusal = "payload_not_readable"
 	RefusedAddress    Refusal = "address_in_payload"
 	RefusedNoReason   Refusal = "reason_missing"
+
+	RefusedPastWindow     Refusal = "email_past_its_window"
+	RefusedNothingStopped Refusal = "nothing_has_stopped"
 )
 
 // Says is the refusal in a person's words.
@@ -43,6 +48,10 @@ func (r Refusal) Says() string {
 		return `the payload cannot be read: write {"reason":"…"}`
 	case RefusedAddress:
 		return "an address would stay in the history: use starter resend ORDER --reason TEXT --to ADDRESS"
+	case RefusedPastWindow:
+		return "the email provider no longer knows the key of this email, so it could go out twice: starter resend ORDER --reason TEXT"
+	case RefusedNothingStopped:
+		return "nothing has stopped"
 	case RefusedNoReason:
 		return `a reason is needed: write {"reason":"…"}`
 	}

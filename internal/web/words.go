@@ -38,7 +38,7 @@ var stateWords = map[order.CustomerState]words{
 		"The payment was returned, so downloads and licence keys of this order no longer work.",
 	}, true},
 	order.CustomerLooking: {toneCare, "With the shop", "We are looking into it", []string{
-		"Something about this order needs a person, and the shop has been told. You need not pay again.",
+		"Something about this order needs a person at the shop. You need not pay again.",
 	}, true},
 	order.CustomerNotOurs: {toneTodo, "Elsewhere", "This order is not delivered here", []string{
 		"What you bought reaches you another way. The shop can tell you how.",

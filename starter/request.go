@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/user"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"handover/internal/dispatch"
+	"handover/internal/ledger"
+)
+
+// newRequest is an operator's request with an identity of its own, for an order that is still to be named.
+func newRequest(kind, reason string) (ledger.Request, error) {
+	r := ledger.Request{ID: "starter/" + uuid.NewString(), Kind: kind, Who: whoami(), Why: strings.TrimSpace(reason)}
+	if r.Why == "" || len(r.Why) > 500 {
+		return r, fmt.Errorf("%w: --reason takes a text of 1 to 500 bytes", errUsage)
+	}
+	if strings.Contains(r.Why, "@") {
+		return r, fmt.Errorf("%w: --reason must not hold an address, it would stay in Temporal's history", errUsage)
+	}
+	return r, nil
+}
+
+// whoami is the operator's name for the audit.
+func whoami() string {
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		return u.Username
+	}
+	return "operator"
+}
+
+// file stores the request and signals it to the order's workflow.
+func (c *console) file(l *ledger.Ledger, r ledger.Request) error {
+	if err := l.File(c.ctx, r); err != nil {
+		return err
+	}
+	err := c.withDispatcher(l, func(ctx context.Context, d *dispatch.Dispatcher) error { return d.Ask(ctx, r) })
+	if err != nil {
+		return errors.New("the request is stored, but Temporal does not answer now (TEMPORAL_ADDRESS): starter serve hands it over when it is back")
+	}
+	return nil
+}
