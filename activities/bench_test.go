@@ -174,10 +174,10 @@ func (b *bench) send(generation int) (activities.SendAccessEmailResult, error) {
 		activities.SendAccessEmailInput{Order: b.key, Generation: generation})
 }
 
-func (b *bench) resend(id string) (activities.DecideResendResult, error) {
+func (b *bench) resend(id string) (activities.DecideRequestResult, error) {
 	b.t.Helper()
-	return execute[activities.DecideResendResult](b.t, b.worker().DecideResend,
-		activities.DecideResendInput{Order: b.key, RequestID: id, Reason: "the buyer asked"})
+	return execute[activities.DecideRequestResult](b.t, b.worker().DecideRequest,
+		activities.DecideRequestInput{Order: b.key, Kind: activities.KindResend, RequestID: id, Reason: "the buyer asked"})
 }
 
 // granted has the order paid and its access granted.

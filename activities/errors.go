@@ -7,6 +7,7 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
+	"handover/internal/access"
 	"handover/internal/email"
 	"handover/internal/ledger"
 	"handover/internal/order"
@@ -35,7 +36,7 @@ func judge(err error) verdict {
 		return judgePayment(fromPayment)
 	case errors.As(err, &fromEmail):
 		return judgeEmail(fromEmail)
-	case errors.Is(err, ledger.ErrNoAddress):
+	case errors.Is(err, ledger.ErrNoAddress), errors.Is(err, access.ErrNever):
 		return verdict{class: order.ClassPermanent}
 	case errors.Is(err, errMisconfigured):
 		return verdict{class: order.ClassMisconfigured}

@@ -276,12 +276,12 @@ func TestDatabaseThatDoesNotAnswerIsAPassingFault(t *testing.T) {
 			return err
 		},
 		"request": func(a *activities.Activities) error {
-			_, err := execute[activities.DecideResendResult](t, a.DecideResend, activities.DecideResendInput{Order: b.key, RequestID: "req_1", Reason: "asked"})
+			_, err := execute[activities.DecideRequestResult](t, a.DecideRequest, activities.DecideRequestInput{Order: b.key, Kind: activities.KindResend, RequestID: "req_1", Reason: "asked"})
 			return err
 		},
 		"refusal": func(a *activities.Activities) error {
-			_, err := execute[activities.DecideResendResult](t, a.DecideResend,
-				activities.DecideResendInput{Order: b.key, RequestID: "req_1", Refusal: order.RefusedUnreadable})
+			_, err := execute[activities.DecideRequestResult](t, a.DecideRequest,
+				activities.DecideRequestInput{Order: b.key, Kind: activities.KindResend, RequestID: "req_1", Refusal: order.RefusedUnreadable})
 			return err
 		},
 		"read": func(a *activities.Activities) error {

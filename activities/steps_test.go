@@ -250,15 +250,15 @@ func TestWhatIsFinishedIsNotStopped(t *testing.T) {
 func TestRequestsAreDecidedOnceAndWrittenDown(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	decide := func(id string, refusal order.Refusal) activities.DecideResendResult {
+	decide := func(id string, refusal order.Refusal) activities.DecideRequestResult {
 		t.Helper()
-		got, err := execute[activities.DecideResendResult](t, b.worker().DecideResend,
-			activities.DecideResendInput{Order: b.key, RequestID: id, Reason: "the buyer asked", Refusal: refusal})
+		got, err := execute[activities.DecideRequestResult](t, b.worker().DecideRequest,
+			activities.DecideRequestInput{Order: b.key, Kind: activities.KindResend, RequestID: id, Reason: "the buyer asked", Refusal: refusal})
 		b.must(err)
 		return got
 	}
-	refused := func(r order.Refusal) activities.DecideResendResult {
-		return activities.DecideResendResult{Outcome: order.OutcomeRefused, Refusal: r, Says: r.Says()}
+	refused := func(r order.Refusal) activities.DecideRequestResult {
+		return activities.DecideRequestResult{Outcome: order.OutcomeRefused, Refusal: r, Says: r.Says()}
 	}
 	if diff := cmp.Diff(refused(order.RefusedUnpaid), decide("early", "")); diff != "" {
 		t.Errorf("before payment (-want +got):\n%s", diff)
@@ -267,11 +267,11 @@ func TestRequestsAreDecidedOnceAndWrittenDown(t *testing.T) {
 	for _, c := range []struct {
 		id      string
 		refusal order.Refusal
-		want    activities.DecideResendResult
+		want    activities.DecideRequestResult
 	}{
 		{"unreadable", order.RefusedUnreadable, refused(order.RefusedUnreadable)},
-		{"one", "", activities.DecideResendResult{Outcome: order.OutcomeJoined, Generation: 1}},
-		{"one", "", activities.DecideResendResult{Outcome: order.OutcomeJoined, Generation: 1, Repeated: true}},
+		{"one", "", activities.DecideRequestResult{Outcome: order.OutcomeJoined, Generation: 1}},
+		{"one", "", activities.DecideRequestResult{Outcome: order.OutcomeJoined, Generation: 1, Repeated: true}},
 	} {
 		if diff := cmp.Diff(c.want, decide(c.id, c.refusal)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.id, diff)
@@ -280,7 +280,7 @@ func TestRequestsAreDecidedOnceAndWrittenDown(t *testing.T) {
 	if _, err := b.send(1); err != nil {
 		t.Fatal(err)
 	}
-	want := activities.DecideResendResult{Outcome: order.OutcomeSending, Generation: 2}
+	want := activities.DecideRequestResult{Outcome: order.OutcomeSending, Generation: 2}
 	if diff := cmp.Diff(want, decide("two", "")); diff != "" {
 		t.Errorf("two (-want +got):\n%s", diff)
 	}

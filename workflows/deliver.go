@@ -17,7 +17,8 @@ import (
 const (
 	DeliverName        = "Deliver"
 	SignalPaymentEvent = "payment_event"
-	SignalResend       = "resend"
+	SignalResend       = activities.KindResend
+	SignalRetry        = activities.KindRetry
 	QueryState         = "state"
 )
 
@@ -107,24 +108,31 @@ func (w *Workflows) begin(ctx workflow.Context, in Input) (*delivery, error) {
 	return d, d.openInbox(ctx)
 }
 
-// readLedger asks what is done already. The straight path does not need to: it starts from nothing. Requests are left
-// waiting meanwhile: the answer would be older than what they decide.
+// readLedger asks what is done already. The straight path does not need to: it starts from nothing.
 func (d *delivery) readLedger(ctx workflow.Context) {
 	if !d.in.Known {
 		return
 	}
-	// Requests wait for the answer: it would hide what was decided in the meantime.
-	reading := workflow.WithActivityOptions(ctx, ledgerPolicy.options("Read what is done already"))
-	var known activities.ReadOrderResult
-	if err := workflow.ExecuteActivity(reading, a.ReadOrder, activities.ReadOrderInput{Order: d.in.Key()}).Get(ctx, &known); err != nil {
-		return // every step asks the ledger itself before it does anything
-	}
-	d.State = State{Payment: known.Payment, Access: known.Access, Email: known.Email, Generation: known.Generation, Reason: known.Reason}
-	if known.Payment == order.PaymentConfirmed {
+	if known, ok := d.catchUp(ctx); ok && known.Payment == order.PaymentConfirmed {
 		d.openFor = time.Duration(known.OpenSeconds) * time.Second
 	}
+	// The request that started this run is decided on what it found, not on what the run has made of it.
+	for d.take(ctx) {
+		d.answer(ctx)
+	}
+}
+
+// catchUp takes up the order as the ledger has it. Requests are left waiting meanwhile: the answer would be older than
+// what they decide.
+func (d *delivery) catchUp(ctx workflow.Context) (known activities.ReadOrderResult, ok bool) {
+	reading := workflow.WithActivityOptions(ctx, ledgerPolicy.options("Read what is done already"))
+	if err := workflow.ExecuteActivity(reading, a.ReadOrder, activities.ReadOrderInput{Order: d.in.Key()}).Get(ctx, &known); err != nil {
+		return known, false // every step asks the ledger itself before it does anything
+	}
+	d.State = State{Payment: known.Payment, Access: known.Access, Email: known.Email, Generation: known.Generation, Reason: known.Reason}
 	d.look = !d.settled()
 	d.emailDue = known.Payment == order.PaymentConfirmed && known.Email == order.EmailPending
+	return known, true
 }
 
 // confirmPayment looks at the payment until it is settled: at once, when an event says that there may be something new,
@@ -207,7 +215,7 @@ func (d *delivery) listen(ctx workflow.Context) bool {
 		d.attend(ctx, d.due)
 	default:
 		if d.closing == nil && d.openFor > 0 {
-			d.closing = workflow.NewTimerWithOptions(ctx, d.openFor, workflow.TimerOptions{Summary: "Listening for resends, refunds and disputes"})
+			d.closing = workflow.NewTimerWithOptions(ctx, d.openFor, workflow.TimerOptions{Summary: "Listening for resends and late events"})
 		}
 		if d.closing != nil {
 			d.attend(ctx, func() bool { return d.due() || d.closing.IsReady() }, d.closing)
@@ -231,7 +239,7 @@ func (d *delivery) due() bool {
 
 // stop marks the order for a person, after a step has used up its automatic attempts or has met a final failure.
 func (d *delivery) stop(ctx workflow.Context, step string, class order.Class, reason order.Reason) {
-	in := activities.StopStepInput{Order: d.in.Key(), Step: step, Class: class, Reason: reason}
+	in := activities.StopStepInput{Order: d.in.Key(), Step: step, Event: d.in.Event, Class: class, Reason: reason}
 	switch step {
 	case "payment":
 		d.Payment, reason = order.PaymentAttention, cmp.Or(reason, order.ReasonPaymentStopped)
@@ -240,6 +248,9 @@ func (d *delivery) stop(ctx workflow.Context, step string, class order.Class, re
 	case "email":
 		d.Email, d.emailDue, reason = order.EmailAttention, false, order.ReasonEmailSpent
 		in.Generation = d.Generation
+		if class == order.ClassUnknown || class == order.ClassUncertain || class == order.ClassPastWindow {
+			d.Email = order.EmailUncertain
+		}
 	}
 	d.Reason = reason // for as long as the database does not answer
 	var stopped activities.StopStepResult

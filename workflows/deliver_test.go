@@ -213,7 +213,7 @@ func TestOrdersThatAreNotDeliveredEndAtOnce(t *testing.T) {
 // An event can arrive in the very task in which the run is about to end, by itself or behind another message.
 func TestEventAtTheVeryEndIsLookedAt(t *testing.T) {
 	t.Parallel()
-	for name, before := range map[string][]string{"alone": nil, "behind a request": {"DecideResend signal/first-run/1"}} {
+	for name, before := range map[string][]string{"alone": nil, "behind a request": {"DecideRequest signal/first-run/1"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScenario(t)
@@ -255,7 +255,7 @@ func TestUnknownItemsGrantNothingAndWaitForAPerson(t *testing.T) {
 	if diff := cmp.Diff(want, s.state()); diff != "" {
 		t.Errorf("state (-want +got):\n%s", diff)
 	}
-	if !strings.Contains(s.details(), "**Needs attention**: some items not in catalogue. "+order.ReasonItemsUnknown.Next()) {
+	if !strings.Contains(s.details(), needsAttention("some items not in catalogue", order.ReasonItemsUnknown)) {
 		t.Errorf("details do not say what to do:\n%s", s.details())
 	}
 }
@@ -309,7 +309,7 @@ func TestBuyerWithoutAnAddressGetsAccessAndAResendFinishesIt(t *testing.T) {
 		t.Errorf("state while waiting (-want +got):\n%s", diff)
 	}
 	want := []string{
-		"ConfirmPayment", "GrantAccess", "state needs_attention", "DecideResend req_1", "state automatic", "SendAccessEmail 2", "timer 720h0m0s",
+		"ConfirmPayment", "GrantAccess", "state needs_attention", "DecideRequest req_1", "state automatic", "SendAccessEmail 2", "timer 720h0m0s",
 	}
 	if diff := cmp.Diff(want, s.trace.all()); diff != "" {
 		t.Errorf("commands (-want +got):\n%s", diff)

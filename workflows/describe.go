@@ -44,10 +44,21 @@ func (d *delivery) needsAttention() bool { return d.Reason != "" }
 func (d *delivery) describe(ctx workflow.Context) {
 	text := fmt.Sprintf("| fact | state |\n|---|---|\n| payment | %s |\n| access | %s |\n| email | %s (generation %d) |\n", d.Payment, d.Access, d.Email, d.Generation)
 	if d.needsAttention() {
-		text += fmt.Sprintf("\n**Needs attention**: %s. %s\n", strings.ReplaceAll(string(d.Reason), "_", " "), d.Reason.Next())
+		next := strings.ReplaceAll(d.Reason.Next(), "ORDER", d.in.Key().String())
+		text += "\n**Needs attention**: " + strings.ReplaceAll(string(d.Reason), "_", " ") + ". " + commandApart(next)
 	}
 	if d.note != "" {
-		text += "\n" + d.note + "\n"
+		text += "\n" + commandApart(strings.ReplaceAll(d.note, "ORDER", d.in.Key().String()))
 	}
 	workflow.SetCurrentDetails(ctx, text)
+}
+
+// commandApart puts the command at the end of a sentence into a block of its own: in running text the Temporal UI turns
+// two dashes into one long one, and the command could not be copied.
+func commandApart(sentence string) string {
+	text, command, found := strings.Cut(sentence, ": starter ")
+	if !found {
+		return sentence + "\n"
+	}
+	return text + ":\n\n```\nstarter " + strings.TrimSuffix(command, ".") + "\n```\n"
 }

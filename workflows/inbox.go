@@ -1,45 +1,41 @@
 package workflows
 
 import (
-	"fmt"
-
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/workflow"
 
 	"handover/activities"
-	"handover/internal/order"
 )
 
 // inbox is everything that can reach a running order from outside. One coroutine, the story's own, takes from it: a
 // second receiver could take a message away just as the workflow closes.
 type inbox struct {
 	paymentEvents workflow.ReceiveChannel
-	resends       workflow.ReceiveChannel
+	wishes        []workflow.ReceiveChannel // one for each kind
 	updates       workflow.Channel
 	waiting       []*request
 	signals       int // signals that came without an identity of their own
 }
 
-// request is one wish of an operator.
-type request struct {
-	Request
-	refusal order.Refusal
-	result  activities.DecideResendResult
-	err     error
-	done    bool
+// kinds are what an operator can ask for, each as a signal and as an update of that name.
+var kinds = []struct{ name, description string }{
+	{activities.KindResend, `Send the email again, as a new generation. Payload: {"reason":"why"}. No addresses: use starter resend --to.`},
+	{activities.KindRetry, `Work again on what has stopped, under the same keys. Payload: {"reason":"why"}`},
 }
 
 func (d *delivery) openInbox(ctx workflow.Context) error {
 	d.paymentEvents = workflow.GetSignalChannelWithOptions(ctx, SignalPaymentEvent, workflow.SignalChannelOptions{
 		Description: "The payment provider has told something about this session: look again. Sent by the starter."})
-	d.resends = workflow.GetSignalChannelWithOptions(ctx, SignalResend, workflow.SignalChannelOptions{
-		Description: `Send the email again, as a new generation. Payload: {"reason":"why"}. No addresses: use starter resend --to.`})
 	d.updates = workflow.NewBufferedChannel(ctx, 100)
-	err := workflow.SetUpdateHandlerWithOptions(ctx, SignalResend, d.updateResend, workflow.UpdateHandlerOptions{
-		Validator:   d.validateResend,
-		Description: `Send the email again, as a new generation, and answer what was decided. Payload: {"reason":"why"}`})
-	if err != nil {
-		return err
+	for _, kind := range kinds {
+		d.wishes = append(d.wishes, workflow.GetSignalChannelWithOptions(ctx, kind.name, workflow.SignalChannelOptions{Description: kind.description}))
+		err := workflow.SetUpdateHandlerWithOptions(ctx, kind.name, d.updater(kind.name), workflow.UpdateHandlerOptions{
+			Validator:   d.validator(kind.name),
+			Description: kind.description + " Answers what was decided.",
+		})
+		if err != nil {
+			return err
+		}
 	}
 	return workflow.SetQueryHandlerWithOptions(ctx, QueryState, func() (State, error) { return d.State, nil }, workflow.QueryHandlerOptions{
 		Description: "The three facts as this run knows them"})
@@ -55,7 +51,9 @@ func (d *delivery) attend(ctx workflow.Context, done func() bool, futures ...wor
 			}
 		}
 		s.AddReceive(d.paymentEvents, func(c workflow.ReceiveChannel, _ bool) { d.takePaymentEvent(ctx, c) })
-		s.AddReceive(d.resends, func(c workflow.ReceiveChannel, _ bool) { d.takeResend(ctx, c) })
+		for i, wishes := range d.wishes {
+			s.AddReceive(wishes, func(c workflow.ReceiveChannel, _ bool) { d.takeWish(ctx, c, kinds[i].name) })
+		}
 		s.AddReceive(d.updates, func(c workflow.ReceiveChannel, _ bool) { d.takeUpdate(ctx, c) })
 		s.Select(ctx)
 		d.answer(ctx)
@@ -81,14 +79,18 @@ func (d *delivery) take(ctx workflow.Context) bool {
 	switch {
 	case d.paymentEvents.ReceiveAsync(&raw):
 		d.look = true
-	case d.resends.ReceiveAsync(&raw):
-		d.wish(raw)
+		return true
 	case d.updates.ReceiveAsync(&r):
 		d.waiting = append(d.waiting, r)
-	default:
-		return false
+		return true
 	}
-	return true
+	for i, wishes := range d.wishes {
+		if wishes.ReceiveAsync(&raw) {
+			d.wish(raw, kinds[i].name)
+			return true
+		}
+	}
+	return false
 }
 
 func (d *delivery) takePaymentEvent(ctx workflow.Context, c workflow.ReceiveChannel) {
@@ -97,85 +99,15 @@ func (d *delivery) takePaymentEvent(ctx workflow.Context, c workflow.ReceiveChan
 	d.look = true
 }
 
-// takeResend receives the signal raw: Temporal drops a payload of the wrong type while telling its sender that it went.
-func (d *delivery) takeResend(ctx workflow.Context, c workflow.ReceiveChannel) {
+// takeWish receives the signal raw: Temporal drops a payload of the wrong type while telling its sender that it went.
+func (d *delivery) takeWish(ctx workflow.Context, c workflow.ReceiveChannel, kind string) {
 	var raw converter.RawValue
 	c.Receive(ctx, &raw)
-	d.wish(raw)
+	d.wish(raw, kind)
 }
 
 func (d *delivery) takeUpdate(ctx workflow.Context, c workflow.ReceiveChannel) {
 	var r *request
 	c.Receive(ctx, &r)
 	d.waiting = append(d.waiting, r)
-}
-
-// wish reads a signal. One without an identity gets its place in the lineage of the workflow, which a reset repeats.
-func (d *delivery) wish(raw converter.RawValue) {
-	parsed, refusal := parseRequest(raw)
-	if parsed.RequestID == "" {
-		d.signals++
-		parsed.RequestID = fmt.Sprintf("signal/%s/%d", d.origin, d.signals)
-	}
-	d.waiting = append(d.waiting, &request{Request: parsed, refusal: refusal})
-}
-
-// answer decides the requests that have come, one after the other.
-func (d *delivery) answer(ctx workflow.Context) {
-	for len(d.waiting) > 0 {
-		r := d.waiting[0]
-		d.waiting = d.waiting[1:]
-		d.decide(ctx, r)
-		r.done = true
-	}
-}
-
-func (d *delivery) decide(ctx workflow.Context, r *request) {
-	options := ledgerPolicy.options("Decide a request to send the email again")
-	in := activities.DecideResendInput{Order: d.in.Key(), RequestID: r.RequestID, Reason: r.Reason, Refusal: r.refusal}
-	r.err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), a.DecideResend, in).Get(ctx, &r.result)
-	if r.err != nil {
-		d.note = "A request could not be decided: the database did not answer."
-		workflow.GetLogger(ctx).Error("request not decided", "order", d.in.Key().String(), "request", r.RequestID)
-		d.describe(ctx)
-		return
-	}
-	switch r.result.Outcome {
-	case order.OutcomeRefused:
-		d.note = "A resend was refused: " + r.result.Says + "."
-		workflow.GetLogger(ctx).Warn("resend refused", "order", d.in.Key().String(), "request", r.RequestID, "refusal", string(r.result.Refusal))
-	default:
-		d.note = ""
-		d.nextGeneration(r.result)
-		d.mark(ctx)
-	}
-	d.describe(ctx)
-}
-
-// nextGeneration takes up what was decided. A repetition brings only a generation that this run has not heard of, as
-// after a reset; one that is finished already answers so when it is sent.
-func (d *delivery) nextGeneration(r activities.DecideResendResult) {
-	if r.Generation < d.Generation || (r.Repeated && r.Generation == d.Generation) {
-		return
-	}
-	// The decision saw the ledger, which can be ahead of a run that started from nothing.
-	d.Payment, d.Access = order.PaymentConfirmed, order.AccessGranted
-	if r.Generation > d.Generation || !d.emailDue {
-		d.Generation, d.emailDue, d.Email = r.Generation, true, order.EmailPending
-	}
-	if d.Reason.Step() == "email" {
-		d.Reason = ""
-	}
-}
-
-// updateResend answers an Update when the request is decided, not when the message is accepted: that can take hours.
-func (d *delivery) updateResend(ctx workflow.Context, raw converter.RawValue) (activities.DecideResendResult, error) {
-	parsed, refusal := parseRequest(raw)
-	parsed.RequestID = "update/" + workflow.GetCurrentUpdateInfo(ctx).ID
-	r := &request{Request: parsed, refusal: refusal}
-	d.updates.Send(ctx, r)
-	if err := workflow.Await(ctx, func() bool { return r.done }); err != nil {
-		return activities.DecideResendResult{}, err
-	}
-	return r.result, r.err
 }

@@ -29,7 +29,7 @@ func TestResendBeforePaymentIsRefusedAndSaidSo(t *testing.T) {
 	if updated.accepted || updated.rejected == nil || !strings.Contains(updated.rejected.Error(), "the payment is not confirmed") {
 		t.Errorf("update: %+v, want it rejected", updated)
 	}
-	if n := s.world.count("DecideResend"); n != 1 {
+	if n := s.world.count("DecideRequest"); n != 1 {
 		t.Errorf("decided %d requests, want the signal's only: a rejected update leaves nothing", n)
 	}
 	if len(s.world.emails) != 1 || s.open() {
@@ -89,13 +89,15 @@ func TestPayloadThatCannotBeActedOnIsRefusedVisibly(t *testing.T) {
 			s.at(2*day, func() { s.resend(c.payload) })
 			s.at(3*day, func() { updated = s.update("id", c.payload) })
 			s.run()
-			if diff := cmp.Diff(after("DecideResend signal/first-run/1"), s.trace.all()); diff != "" {
+			if diff := cmp.Diff(after("DecideRequest signal/first-run/1"), s.trace.all()); diff != "" {
 				t.Errorf("commands (-want +got):\n%s", diff)
 			}
 			if got := s.world.decided["signal/first-run/1"].Refusal; got != c.refusal {
 				t.Errorf("the ledger was told %q, want %q", got, c.refusal)
 			}
-			if want := "A resend was refused: " + c.refusal.Says() + "."; !strings.Contains(s.details(), want) {
+			says, command, _ := strings.Cut(c.refusal.Says(), ": starter ")
+			command = strings.ReplaceAll(command, "ORDER", "test/cs_test_a1")
+			if want := "A resend was refused: " + says; !strings.Contains(s.details(), want) || !strings.Contains(s.details(), command) {
 				t.Errorf("details lack %q:\n%s", want, s.details())
 			}
 			if updated.accepted || updated.rejected == nil || !strings.Contains(updated.rejected.Error(), c.refusal.Says()) {
@@ -111,7 +113,7 @@ func TestRefusedPayloadIsNotPassedOn(t *testing.T) {
 	s := newScenario(t)
 	var passed []string
 	s.SetOnActivityStartedListener(listen(func(name string, in string) {
-		if name == "DecideResend" {
+		if name == "DecideRequest" {
 			passed = append(passed, in)
 		}
 	}))

@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"go.temporal.io/sdk/converter"
-	"go.temporal.io/sdk/temporal"
-	"go.temporal.io/sdk/workflow"
 
 	"handover/internal/order"
 )
@@ -68,19 +66,4 @@ func namesAnAddress(data []byte) bool {
 		}
 	}
 	return false
-}
-
-// validateResend rejects an Update before it becomes part of the history.
-func (d *delivery) validateResend(_ workflow.Context, raw converter.RawValue) error {
-	_, refusal := parseRequest(raw)
-	switch {
-	case refusal != order.RefusedNone:
-	case d.Payment != order.PaymentConfirmed:
-		refusal = order.RefusedUnpaid
-	case d.Access != order.AccessGranted:
-		refusal = order.RefusedNoAccess
-	default:
-		return nil
-	}
-	return temporal.NewNonRetryableApplicationError("refused: "+refusal.Says(), string(refusal), nil)
 }

@@ -24,7 +24,7 @@ func TestResendBySignalSendsANewGeneration(t *testing.T) {
 	s := newScenario(t)
 	s.at(3*day, func() { s.resend(`{"reason":"the buyer asked","request_id":"req_1"}`) })
 	s.run()
-	if diff := cmp.Diff(after("DecideResend req_1", "SendAccessEmail 2"), s.trace.all()); diff != "" {
+	if diff := cmp.Diff(after("DecideRequest req_1", "SendAccessEmail 2"), s.trace.all()); diff != "" {
 		t.Errorf("commands (-want +got):\n%s", diff)
 	}
 	if got := s.state(); got.Generation != 2 || got.Email != order.EmailAccepted {
@@ -44,7 +44,7 @@ func TestResendByUpdateAnswersWhatWasDecided(t *testing.T) {
 	s.at(5*day, func() { other = s.update("two", `{"reason":"and again"}`) })
 	s.run()
 	sending := func(generation int) *answer {
-		return &answer{accepted: true, result: activities.DecideResendResult{Outcome: order.OutcomeSending, Generation: generation}}
+		return &answer{accepted: true, result: activities.DecideRequestResult{Outcome: order.OutcomeSending, Generation: generation}}
 	}
 	for _, c := range []struct {
 		name      string
@@ -54,7 +54,7 @@ func TestResendByUpdateAnswersWhatWasDecided(t *testing.T) {
 			t.Errorf("%s answer (-want +got):\n%s", c.name, diff)
 		}
 	}
-	want := after("DecideResend update/one", "SendAccessEmail 2", "DecideResend update/two", "SendAccessEmail 3")
+	want := after("DecideRequest update/one", "SendAccessEmail 2", "DecideRequest update/two", "SendAccessEmail 3")
 	if diff := cmp.Diff(want, s.trace.all()); diff != "" {
 		t.Errorf("commands (-want +got):\n%s", diff)
 	}
@@ -70,7 +70,7 @@ func TestSignalsWithOneRequestIDAreOneRequest(t *testing.T) {
 	if n := len(s.world.emails); n != 2 {
 		t.Errorf("%d generations, want 2", n)
 	}
-	if n := s.world.count("DecideResend"); n != 3 {
+	if n := s.world.count("DecideRequest"); n != 3 {
 		t.Errorf("decided %d times, want each time: the ledger knows that it is a repetition", n)
 	}
 	if n := s.world.count("SendAccessEmail"); n != 2 {
@@ -104,8 +104,8 @@ func TestSignalsWithoutIdentityGetTheirPlaceInTheLineage(t *testing.T) {
 	s.at(3*day, func() { s.resend(`not readable`) })
 	s.at(4*day, func() { s.resend(`{"reason":"two"}`) })
 	s.run()
-	want := after("DecideResend signal/first-run/1", "SendAccessEmail 2", "DecideResend req_1", "SendAccessEmail 3",
-		"DecideResend signal/first-run/2", "DecideResend signal/first-run/3", "SendAccessEmail 4")
+	want := after("DecideRequest signal/first-run/1", "SendAccessEmail 2", "DecideRequest req_1", "SendAccessEmail 3",
+		"DecideRequest signal/first-run/2", "DecideRequest signal/first-run/3", "SendAccessEmail 4")
 	if diff := cmp.Diff(want, s.trace.all()); diff != "" {
 		t.Errorf("commands (-want +got):\n%s", diff)
 	}
@@ -125,7 +125,7 @@ func TestResendJoinsOneUnderWay(t *testing.T) {
 	s.at(20*time.Minute, func() { updated = s.update("two", `{"reason":"still not here"}`) })
 	s.run()
 	want := []string{
-		"ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "timer 1h0m0s", "DecideResend req_1", "DecideResend update/two",
+		"ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "timer 1h0m0s", "DecideRequest req_1", "DecideRequest update/two",
 		"SendAccessEmail 1", "timer 720h0m0s",
 	}
 	if diff := cmp.Diff(want, s.trace.all()); diff != "" {
@@ -153,7 +153,7 @@ func TestResendToAnotherAddressEndsAWait(t *testing.T) {
 	})
 	s.run()
 	want := []string{
-		"ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "timer 1h0m0s", "DecideResend req_1", "SendAccessEmail 2", "timer 720h0m0s",
+		"ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "timer 1h0m0s", "DecideRequest req_1", "SendAccessEmail 2", "timer 720h0m0s",
 	}
 	if diff := cmp.Diff(want, s.trace.all()); diff != "" {
 		t.Errorf("commands (-want +got):\n%s", diff)
@@ -181,7 +181,7 @@ func TestResendToAnotherAddressOvertakesAnAttemptInFlight(t *testing.T) {
 		return activities.SendAccessEmailResult{Email: order.EmailAccepted}, nil
 	}
 	s.run()
-	want := []string{"ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "DecideResend req_1", "SendAccessEmail 2", "timer 720h0m0s"}
+	want := []string{"ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "DecideRequest req_1", "SendAccessEmail 2", "timer 720h0m0s"}
 	if diff := cmp.Diff(want, s.trace.all()); diff != "" {
 		t.Errorf("commands (-want +got):\n%s", diff)
 	}
@@ -213,7 +213,7 @@ func TestFloodOfRequestsIsBounded(t *testing.T) {
 	if s.open() {
 		t.Error("the order did not close")
 	}
-	if n := s.world.count("DecideResend"); n != 130 {
+	if n := s.world.count("DecideRequest"); n != 130 {
 		t.Errorf("decided %d requests, want all 130", n)
 	}
 	if n := len(s.world.emails); n != order.MostGenerations {
@@ -255,7 +255,7 @@ func TestRequestAtTheVeryEndIsNotLost(t *testing.T) {
 			}
 		})
 		s.run()
-		if diff := cmp.Diff(after("DecideResend req_1", "SendAccessEmail 2"), s.trace.all()); diff != "" {
+		if diff := cmp.Diff(after("DecideRequest req_1", "SendAccessEmail 2"), s.trace.all()); diff != "" {
 			t.Errorf("commands (-want +got):\n%s", diff)
 		}
 	})
@@ -270,7 +270,7 @@ func TestRequestAtTheVeryEndIsNotLost(t *testing.T) {
 			return activities.SendAccessEmailResult{Email: order.EmailAccepted}, nil
 		}
 		s.run()
-		want := []string{"ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "DecideResend req_1", "SendAccessEmail 2"}
+		want := []string{"ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "DecideRequest req_1", "SendAccessEmail 2"}
 		if diff := cmp.Diff(want, s.trace.all()); diff != "" {
 			t.Errorf("commands (-want +got):\n%s", diff)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -93,7 +94,7 @@ func raw(payload string) converter.RawValue {
 type answer struct {
 	rejected error
 	accepted bool
-	result   activities.DecideResendResult
+	result   activities.DecideRequestResult
 	err      error
 }
 
@@ -103,7 +104,7 @@ func (s *scenario) update(id, payload string) *answer {
 		OnReject: func(err error) { got.rejected = err },
 		OnAccept: func() { got.accepted = true },
 		OnComplete: func(result any, err error) {
-			got.result, _ = result.(activities.DecideResendResult)
+			got.result, _ = result.(activities.DecideRequestResult)
 			got.err = err
 		},
 	}, raw(payload))
@@ -199,7 +200,7 @@ func (o *traceOutbound) ExecuteActivity(ctx workflow.Context, name string, args 
 		o.trace.add("%s %d", name, in.Generation)
 	case activities.StopStepInput:
 		o.trace.add("%s %s %s", name, in.Step, in.Class)
-	case activities.DecideResendInput:
+	case activities.DecideRequestInput:
 		o.trace.add("%s %s", name, in.RequestID)
 	default:
 		o.trace.add("%s", name)
@@ -238,4 +239,11 @@ func listen(tell func(name, input string)) func(*activity.Info, context.Context,
 
 func onCancel(tell func(name string)) func(*activity.Info) {
 	return func(info *activity.Info) { tell(info.ActivityType.Name) }
+}
+
+// needsAttention is how the details tell a reason and its remedy: the command in a block, where it can be copied, and with
+// the order's own key.
+func needsAttention(words string, reason order.Reason) string {
+	text, command, _ := strings.Cut(reason.Next(), ": starter ")
+	return "**Needs attention**: " + words + ". " + text + ":\n\n```\nstarter " + strings.ReplaceAll(command, "ORDER", "test/cs_test_a1") + "\n```\n"
 }

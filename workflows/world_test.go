@@ -23,7 +23,7 @@ type world struct {
 	reason  order.Reason
 	emails  []generation
 	address string
-	decided map[string]activities.DecideResendResult
+	decided map[string]activities.DecideRequestResult
 
 	confirm func(attempt int, in activities.ConfirmPaymentInput) (activities.ConfirmPaymentResult, error)
 	grant   func(attempt int) error
@@ -41,7 +41,7 @@ type generation struct {
 func newWorld() *world {
 	return &world{
 		attempts: map[string]int{}, payment: order.PaymentPending, access: order.AccessPending, address: "first",
-		decided: map[string]activities.DecideResendResult{},
+		decided: map[string]activities.DecideRequestResult{},
 	}
 }
 
@@ -180,11 +180,11 @@ func (w *world) StopStep(_ context.Context, in activities.StopStepInput) (activi
 	return activities.StopStepResult{Reason: reason}, nil
 }
 
-func (w *world) DecideResend(_ context.Context, in activities.DecideResendInput) (activities.DecideResendResult, error) {
-	n := w.begin("DecideResend")
+func (w *world) DecideRequest(_ context.Context, in activities.DecideRequestInput) (activities.DecideRequestResult, error) {
+	n := w.begin("DecideRequest")
 	if w.decide != nil {
 		if err := w.decide(n); err != nil {
-			return activities.DecideResendResult{}, err
+			return activities.DecideRequestResult{}, err
 		}
 	}
 	w.mu.Lock()
@@ -193,7 +193,7 @@ func (w *world) DecideResend(_ context.Context, in activities.DecideResendInput)
 		d.Repeated = true
 		return d, nil
 	}
-	d := activities.DecideResendResult{Outcome: order.OutcomeRefused, Refusal: in.Refusal, Says: in.Refusal.Says()}
+	d := activities.DecideRequestResult{Outcome: order.OutcomeRefused, Refusal: in.Refusal, Says: in.Refusal.Says()}
 	if in.Refusal == "" {
 		d = w.rule()
 	}
@@ -202,14 +202,14 @@ func (w *world) DecideResend(_ context.Context, in activities.DecideResendInput)
 }
 
 // rule decides as the ledger does.
-func (w *world) rule() activities.DecideResendResult {
+func (w *world) rule() activities.DecideRequestResult {
 	facts := order.ResendFacts{Payment: w.payment, Access: w.access, Address: w.address, Generation: len(w.emails)}
 	if n := len(w.emails); n > 0 {
 		newest := w.emails[n-1]
 		facts.Open, facts.Recipient = !newest.accepted && !newest.stopped, newest.recipient
 	}
 	outcome, refusal := order.DecideResend(facts)
-	d := activities.DecideResendResult{Outcome: outcome, Refusal: refusal, Says: refusal.Says(), Generation: len(w.emails)}
+	d := activities.DecideRequestResult{Outcome: outcome, Refusal: refusal, Says: refusal.Says(), Generation: len(w.emails)}
 	if outcome == order.OutcomeSending {
 		if facts.Open {
 			w.emails[len(w.emails)-1].stopped = true

@@ -1,7 +1,14 @@
 // Package access is the list of ways in which a product can be given. Each kind is a folder of its own beside this file.
 package access
 
-import "handover/internal/order"
+import (
+	"errors"
+
+	"handover/internal/order"
+)
+
+// ErrNever means that what is owed can never be given: repeating is useless.
+var ErrNever = errors.New("cannot be given")
 
 // Made is one grant as it goes into the ledger.
 type Made struct {

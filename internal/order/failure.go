@@ -43,31 +43,31 @@ const (
 	ReasonEmailUncertain  Reason = "email_outcome_unknown"
 )
 
-// Next is what a person can do about it, in one sentence.
+// Next is what a person can do about it. Where there is a command it stands at the end, after a colon.
 func (r Reason) Next() string {
 	switch r {
 	case ReasonItemsUnknown:
-		return "Add the missing price to sold_as in the catalogue, restart the worker, then: starter replay ORDER. Or refund the buyer at the provider."
+		return "Add the missing price to sold_as in the catalogue and restart the worker, or refund the buyer at the provider. Then: starter replay ORDER"
 	case ReasonModeContradicts:
-		return "A session of the other mode reached this environment: check the environment's api_key and mode."
+		return "A session of the other mode reached this environment: check the environment's api_key and mode, and restart the worker. Then: starter retry ORDER --reason TEXT"
 	case ReasonNoAddress:
 		return "Ask the buyer for an address, then: starter resend ORDER --reason TEXT --to ADDRESS"
 	case ReasonPaymentOverdue:
-		return "Look at the payment in the provider's dashboard; the buyer finished checkout but the money never came."
+		return "Look at the payment in the provider's dashboard; the buyer finished checkout but the money never came. If it has: starter retry ORDER --reason TEXT"
 	case ReasonPaymentStopped:
-		return "Look for the session in the provider's dashboard; the provider does not know it or keeps failing."
+		return "Look for the session in the provider's dashboard; the provider does not know it or keeps failing. To look again: starter retry ORDER --reason TEXT"
 	case ReasonPaymentConfig:
-		return "The payment provider refuses our key: mend the environment's api_key and restart the worker."
+		return "The payment provider refuses our key: mend the environment's api_key and restart the worker. Then: starter retry --misconfigured --reason TEXT"
 	case ReasonAccessStopped:
-		return "Look at the worker's log for this order; access could not be granted."
+		return "Access could not be granted: the worker's log for this order says why. When that is mended: starter retry ORDER --reason TEXT"
 	case ReasonEmailRefused:
-		return "The email provider refuses this message; is the address right? starter resend ORDER --reason TEXT --to ADDRESS"
+		return "The email provider refuses this message; is the address right? Then: starter resend ORDER --reason TEXT --to ADDRESS"
 	case ReasonEmailConfig:
-		return "The email provider refuses our key or domain: mend the [email] settings, then starter resend ORDER --reason TEXT"
+		return "The email provider refuses our key or domain: mend the [email] settings and restart the worker. Then: starter retry --misconfigured --reason TEXT"
 	case ReasonEmailSpent:
-		return "The email provider kept failing. When it is well again: starter resend ORDER --reason TEXT"
+		return "The email provider kept failing. When it is well again: starter retry ORDER --reason TEXT"
 	case ReasonEmailUncertain:
-		return "The message may have been sent: ask the buyer or look in the provider's list, then starter resend ORDER --reason TEXT"
+		return "The message may have been sent: ask the buyer or look in the provider's list. To send another: starter resend ORDER --reason TEXT"
 	}
 	return ""
 }

@@ -47,7 +47,7 @@ func (r Refusal) Says() string {
 	case RefusedUnreadable:
 		return `the payload cannot be read: write {"reason":"…"}`
 	case RefusedAddress:
-		return "an address would stay in the history: use starter resend ORDER --reason TEXT --to ADDRESS"
+		return "an address would stay in the history: use: starter resend ORDER --reason TEXT --to ADDRESS"
 	case RefusedPastWindow:
 		return "the email provider no longer knows the key of this email, so it could go out twice: starter resend ORDER --reason TEXT"
 	case RefusedNothingStopped:

@@ -2,7 +2,6 @@
 package license
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
@@ -17,7 +16,7 @@ const Kind order.AccessKind = "license"
 const MaxUnits = 10_000
 
 // ErrUnits means that the order asks for no licence, or for more than MaxUnits.
-var ErrUnits = errors.New("number of licences out of range")
+var ErrUnits = fmt.Errorf("number of licences out of range: %w", access.ErrNever)
 
 // alphabet is Crockford's base32: no I, L, O or U, so that a key survives being read aloud and typed
 // (https://www.crockford.com/base32.html).
