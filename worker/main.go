@@ -63,7 +63,7 @@ func work(ctx context.Context, p *setup.Process, steps *activities.Activities) e
 		return notCancelled(ctx, err)
 	}
 	engine.EnsureAttributes(ctx, p.Temporal, p.Namespace)
-	worker.SetStickyWorkflowCacheSize(1500)
+	worker.SetStickyWorkflowCacheSize(cachedOrders)
 	main := worker.New(p.Temporal, p.Settings.TaskQueue, engine.WorkerOptions(p.Identity))
 	flows := workflows.New(workflowConfig(p))
 	main.RegisterWorkflowWithOptions(flows.Deliver, workflow.RegisterOptions{Name: workflows.DeliverName})
@@ -82,6 +82,10 @@ func work(ctx context.Context, p *setup.Process, steps *activities.Activities) e
 	<-ctx.Done()
 	return nil
 }
+
+// cachedOrders bounds the memory: an open order costs 55 kB while it is cached (docs/cost.md). The ones that only listen
+// make room first; one that is needed again is read back from its history.
+const cachedOrders = 600
 
 func awaitTemporal(ctx context.Context, p *setup.Process) error {
 	for said := false; ; said = true {

@@ -149,3 +149,34 @@ func TestRequestsWaitUntilTheyAreDecided(t *testing.T) {
 		t.Errorf("the first is decided (-want +got):\n%s", diff)
 	}
 }
+
+func TestRetryReopensWhatStoppedOnceAndKeepsTheKeys(t *testing.T) {
+	t.Parallel()
+	b := ownBench(t)
+	b.pay().give()
+	work := ledger.EmailWork(b.key, 1)
+	b.must(b.Stop(t.Context(), work, "", order.ClassSpent, order.ReasonEmailSpent))
+	retry := func(id string) ledger.Decision {
+		t.Helper()
+		r := b.request(id)
+		r.Kind = "retry"
+		d, err := b.Retry(t.Context(), r, time.Hour)
+		b.must(err)
+		return d
+	}
+	if d := retry("one"); d.Outcome != order.OutcomeRetrying || d.Generation != 1 || d.Repeated {
+		t.Fatalf("the first retry: %+v", d)
+	}
+	view, err := b.Order(t.Context(), b.key)
+	b.must(err)
+	if view.Reason != "" || view.Facts.Email != order.EmailPending || len(view.Emails) != 1 || view.Emails[0].Attempts != 0 {
+		t.Errorf("after the retry: reason %q, email %s, %+v", view.Reason, view.Facts.Email, view.Emails)
+	}
+	if d := retry("one"); d.Outcome != order.OutcomeRetrying || !d.Repeated {
+		t.Errorf("the same request again: %+v", d)
+	}
+	b.exec(`UPDATE obligations SET first_attempt_at = now() - interval '2 hours', stopped_at = now(), failure_class = 'unknown_outcome' WHERE kind = 'email'`)
+	if d := retry("two"); d.Outcome != order.OutcomeRefused || d.Refusal != order.RefusedPastWindow {
+		t.Errorf("past the window: %+v", d)
+	}
+}
