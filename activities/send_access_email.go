@@ -17,6 +17,7 @@ type emailLedger interface {
 	ClaimEmail(ctx context.Context, w ledger.Work, t ledger.Terms, render func(ledger.EmailData) (ledger.Frozen, error)) (ledger.EmailClaim, error)
 	Finish(ctx context.Context, w ledger.Work, token, providerID string) error
 	Release(ctx context.Context, w ledger.Work, token string, class order.Class, spent bool) error
+	AcceptByEvidence(ctx context.Context, w ledger.Work, token string) (bool, error)
 }
 
 // SendAccessEmailInput asks for one generation of the access email.
@@ -44,7 +45,7 @@ func (a *Activities) SendAccessEmail(ctx context.Context, in SendAccessEmailInpu
 	}
 	token, err := a.Links.Token(claim.LinkSecret, in.Order, claim.LinkVersion)
 	if err != nil {
-		return SendAccessEmailResult{}, a.stopEmail(ctx, work, claim.Token, order.ClassMisconfigured, err)
+		return a.stopEmail(ctx, work, claim.Token, order.ClassMisconfigured, err)
 	}
 	id, err := a.Sender.Send(ctx, in.Order.EmailKey(in.Generation), claim.Message.WithLink(a.Links.URL(token)))
 	if err != nil {
@@ -92,7 +93,7 @@ func (a *Activities) unclaimed(ctx context.Context, work ledger.Work, err error)
 	if !errors.As(err, &denied) {
 		v := judge(err)
 		if v.class.Final() {
-			return SendAccessEmailResult{}, a.stopEmail(ctx, work, "", v.class, err)
+			return a.stopEmail(ctx, work, "", v.class, err)
 		}
 		return SendAccessEmailResult{}, a.failed(ctx, stepEmail, work.Key, v.class, err)
 	}
@@ -109,9 +110,9 @@ func (a *Activities) unclaimed(ctx context.Context, work ledger.Work, err error)
 		}
 		return SendAccessEmailResult{}, a.failed(ctx, stepEmail, work.Key, class, err)
 	case ledger.DeniedSpent:
-		return SendAccessEmailResult{}, a.stopEmail(ctx, work, "", order.ClassSpent, err)
+		return a.stopEmail(ctx, work, "", order.ClassSpent, err)
 	case ledger.DeniedPastWindow:
-		return SendAccessEmailResult{}, a.stopEmail(ctx, work, "", order.ClassPastWindow, err)
+		return a.stopEmail(ctx, work, "", order.ClassPastWindow, err)
 	}
 	return SendAccessEmailResult{}, a.failed(ctx, stepEmail, work.Key, order.ClassPermanent, err)
 }
@@ -119,7 +120,7 @@ func (a *Activities) unclaimed(ctx context.Context, work ledger.Work, err error)
 func (a *Activities) sendFailure(ctx context.Context, work ledger.Work, token string, err error) (SendAccessEmailResult, error) {
 	v := judge(err)
 	if v.class.Final() {
-		return SendAccessEmailResult{}, a.stopEmail(ctx, work, token, v.class, err)
+		return a.stopEmail(ctx, work, token, v.class, err)
 	}
 	limited := v.class == order.ClassRateLimited
 	write, cancel := detached(ctx)
@@ -134,15 +135,24 @@ func (a *Activities) sendFailure(ctx context.Context, work ledger.Work, token st
 	return SendAccessEmailResult{}, a.failed(ctx, stepEmail, work.Key, v.class, err)
 }
 
-// stopEmail marks the order before the error ends the attempts. Access stays as it is.
-func (a *Activities) stopEmail(ctx context.Context, work ledger.Work, token string, class order.Class, cause error) error {
+// stopEmail ends the attempts: with the proof that an earlier one arrived, where the provider's own events have brought
+// one, and else by marking the order before the error says so. Access stays as it is.
+func (a *Activities) stopEmail(ctx context.Context, work ledger.Work, token string, class order.Class, cause error) (SendAccessEmailResult, error) {
 	write, cancel := detached(ctx)
 	defer cancel()
-	err := a.Ledger.Stop(write, work, token, class, reasonFor(stepEmail, class))
-	if err != nil && !errors.Is(err, ledger.ErrLost) {
-		return a.failed(ctx, stepEmail, work.Key, judge(err).class, err)
+	proved, err := a.Ledger.AcceptByEvidence(write, work, token)
+	if err != nil {
+		return SendAccessEmailResult{}, a.failed(ctx, stepEmail, work.Key, judge(err).class, err)
 	}
-	return a.failed(ctx, stepEmail, work.Key, class, cause)
+	if proved {
+		a.done(ctx, stepEmail, work.Key, "accepted by evidence")
+		return SendAccessEmailResult{Email: order.EmailAccepted}, nil
+	}
+	err = a.Ledger.Stop(write, work, token, class, reasonFor(stepEmail, class))
+	if err != nil && !errors.Is(err, ledger.ErrLost) {
+		return SendAccessEmailResult{}, a.failed(ctx, stepEmail, work.Key, judge(err).class, err)
+	}
+	return SendAccessEmailResult{}, a.failed(ctx, stepEmail, work.Key, class, cause)
 }
 
 // content is what the message says.

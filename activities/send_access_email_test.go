@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"handover/activities"
+	"handover/internal/email"
 	"handover/internal/link"
 	"handover/internal/order"
 	"handover/internal/sandbox"
@@ -300,5 +301,44 @@ func TestDatabaseThatDoesNotAnswerIsAPassingFault(t *testing.T) {
 		} else {
 			b.wants(err, order.ClassRetry)
 		}
+	}
+}
+
+// The answer was lost, and it is too late to repeat the call: the provider's own event about the message proves it.
+func TestEventOfTheProviderProvesThatALostCallArrived(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		again func(*bench)
+	}{
+		{"past the window", func(b *bench) {
+			b.exec(`UPDATE obligations SET first_attempt_at = now() - interval '23 hours' WHERE session = $1 AND kind = 'email'`, b.key.Session)
+		}},
+		{"the key was used with other bytes", func(b *bench) { b.fault(quoting(409, "invalid_idempotent_request")) }},
+		{"the attempts are spent", func(b *bench) {
+			b.exec(`UPDATE obligations SET attempts = 1000 WHERE session = $1 AND kind = 'email'`, b.key.Session)
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t).granted()
+			f := quoting(500, "application_error")
+			f.Times = 1
+			b.fault(f)
+			_, err := b.send(1)
+			b.wants(err, order.ClassUnknown)
+			b.must(b.ledger.RecordEmailEvent(t.Context(), email.Event{
+				ID: "msg_" + b.key.Session, Type: "email.sent", MessageID: "re_1", Delivery: order.DeliverySent,
+				Tags: map[string]string{email.TagEnvironment: b.key.Environment, email.TagSession: b.key.Session, email.TagGeneration: "1"},
+			}, []byte(`{}`)))
+			c.again(b)
+			sent, err := b.send(1)
+			if err != nil || sent.Email != order.EmailAccepted {
+				t.Fatalf("%+v, %v", sent, err)
+			}
+			if v := b.view(); v.Facts.Email != order.EmailAccepted || v.Facts.Delivery != order.DeliverySent || v.Reason != "" {
+				t.Errorf("email %s, %s, reason %q", v.Facts.Email, v.Facts.Delivery, v.Reason)
+			}
+		})
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
@@ -110,22 +109,4 @@ SELECT coalesce(address, buyer_email, ''), coalesce(buyer_name, '') FROM orders 
 			data.Grants, err = pgx.CollectRows(rows, scanGrant)
 			return err
 		})
-}
-
-// RecordEmailEvent keeps what the email provider told, once for each event id.
-func (l *Ledger) RecordEmailEvent(ctx context.Context, e email.Event, body []byte) error {
-	key := order.Key{Environment: e.Tags[email.TagEnvironment], Session: e.Tags[email.TagSession]}
-	generation, err := strconv.Atoi(e.Tags[email.TagGeneration])
-	if err != nil || generation < 1 || generation > order.MostGenerations || !key.Valid() {
-		key, generation = order.Key{}, 0 // not our tags: it is joined by the message's id alone
-	}
-	var occurred any
-	if !e.OccurredAt.IsZero() {
-		occurred = e.OccurredAt
-	}
-	_, err = l.pool.Exec(ctx, `
-INSERT INTO email_evidence (event_id, type, message_id, delivery, detail, environment, session, generation, occurred_at, body)
-VALUES ($1, $2, $3, $4, $5, nullif($6, ''), nullif($7, ''), nullif($8, 0), $9, $10)
-ON CONFLICT DO NOTHING`, e.ID, e.Type, e.MessageID, e.Delivery, e.Detail, key.Environment, key.Session, generation, occurred, body)
-	return safe("record an email event", err)
 }

@@ -1,0 +1,48 @@
+package ledger
+
+import (
+	"context"
+	"strconv"
+
+	"handover/internal/email"
+	"handover/internal/order"
+)
+
+// RecordEmailEvent keeps what the email provider told, once for each event id.
+func (l *Ledger) RecordEmailEvent(ctx context.Context, e email.Event, body []byte) error {
+	key := order.Key{Environment: e.Tags[email.TagEnvironment], Session: e.Tags[email.TagSession]}
+	generation, err := strconv.Atoi(e.Tags[email.TagGeneration])
+	if err != nil || generation < 1 || generation > order.MostGenerations || !key.Valid() {
+		key, generation = order.Key{}, 0 // not our tags: it is joined by the message's id alone
+	}
+	var occurred any
+	if !e.OccurredAt.IsZero() {
+		occurred = e.OccurredAt
+	}
+	_, err = l.pool.Exec(ctx, `
+INSERT INTO email_evidence (event_id, type, message_id, delivery, detail, environment, session, generation, occurred_at, body)
+VALUES ($1, $2, $3, $4, $5, nullif($6, ''), nullif($7, ''), nullif($8, 0), $9, $10)
+ON CONFLICT DO NOTHING`, e.ID, e.Type, e.MessageID, e.Delivery, e.Detail, key.Environment, key.Session, generation, occurred, body)
+	return safe("record an email event", err)
+}
+
+// AcceptByEvidence finishes an email that the provider's own events prove to have been taken: they carry our tags, also
+// when the answer to the call was lost. It says whether there was such a proof. The token may be empty when no attempt is
+// under way; a claim that another holds is left to it.
+func (l *Ledger) AcceptByEvidence(ctx context.Context, w Work, token string) (bool, error) {
+	tag, err := l.pool.Exec(ctx, `
+WITH locked AS MATERIALIZED (
+    SELECT FROM orders WHERE environment = $1 AND session = $2 FOR NO KEY UPDATE
+), proof AS (
+    SELECT message_id FROM email_evidence
+    WHERE environment = $1 AND session = $2 AND generation::text = $4 ORDER BY received_at LIMIT 1
+), done AS (
+    UPDATE obligations b SET finished_at = now(), provider_id = proof.message_id, token = NULL, claim_expires_at = NULL, failure_class = NULL
+    FROM proof, locked
+    WHERE b.environment = $1 AND b.session = $2 AND b.kind = $3 AND b.subject = $4 AND b.finished_at IS NULL AND b.stopped_at IS NULL
+      AND (b.token = nullif($5, '')::uuid OR b.claim_expires_at IS NULL OR b.claim_expires_at <= clock_timestamp())
+    RETURNING 1
+)
+SELECT FROM done`, w.Key.Environment, w.Key.Session, w.Kind, w.Subject, token)
+	return tag.RowsAffected() > 0, safe("accept an email by evidence", err)
+}
