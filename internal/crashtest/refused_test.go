@@ -13,13 +13,13 @@ import (
 func TestAFinalRefusalStopsAtOnceAndKeepsTheAccess(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		fault sandbox.Fault
-		class string
+		fault  sandbox.Fault
+		reason string
 	}{
-		"the address is refused": {sandbox.Fault{Status: 422, Name: "validation_error"}, "permanent"},
-		"the key is refused":     {sandbox.Fault{Status: 401, Name: "missing_api_key"}, "misconfigured"},
-		"the domain is refused":  {sandbox.Fault{Status: 403, Name: "validation_error"}, "misconfigured"},
-		"the key was used":       {sandbox.Fault{Status: 409, Name: "invalid_idempotent_request"}, "uncertain"},
+		"the address is refused": {sandbox.Fault{Status: 422, Name: "validation_error"}, "email refused"},
+		"the key is refused":     {sandbox.Fault{Status: 401, Name: "missing_api_key"}, "email misconfigured"},
+		"the domain is refused":  {sandbox.Fault{Status: 403, Name: "validation_error"}, "email misconfigured"},
+		"the key was used":       {sandbox.Fault{Status: 409, Name: "invalid_idempotent_request"}, "email outcome unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -38,8 +38,8 @@ func TestAFinalRefusalStopsAtOnceAndKeepsTheAccess(t *testing.T) {
 				t.Errorf("access is %s: an email that failed must not undo it", got)
 			}
 			out, _, _ := s.Command("status", "test/"+session)
-			if !strings.Contains(out, c.class) || !strings.Contains(out, "Needs attention") {
-				t.Errorf("the status does not tell the class %s:\n%s", c.class, out)
+			if !strings.Contains(out, c.reason) || !strings.Contains(out, "NEEDS ATTENTION") {
+				t.Errorf("the status does not tell that it needs attention and why, %s:\n%s", c.reason, out)
 			}
 			s.Judge.ClearFaults()
 			if _, errs, code := s.Command("resend", "test/"+session, "--reason", "mended"); code != 0 {
