@@ -22,6 +22,7 @@ type Ledger interface {
 	emailLedger
 	requestLedger
 	orderLedger
+	reconcileLedger
 }
 
 // Environment is one configured payment account.
@@ -55,6 +56,7 @@ type Deps struct {
 	Kinds        []access.Own
 	Sender       email.Sender
 	Links        *link.Signer
+	Runs         Runs
 	Outcomes     Outcomes
 	Log          *slog.Logger
 }

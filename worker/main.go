@@ -18,6 +18,7 @@ import (
 	"handover/activities"
 	"handover/internal/access/kinds"
 	"handover/internal/config"
+	"handover/internal/dispatch"
 	"handover/internal/email/senders"
 	"handover/internal/engine"
 	"handover/internal/link"
@@ -42,7 +43,8 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer p.Close()
-	steps, err := newActivities(p)
+	runs := dispatch.New(p.Temporal, p.Ledger, p.Settings.TaskQueue, p.Log)
+	steps, err := newActivities(p, runs)
 	if err != nil {
 		return err
 	}
@@ -52,21 +54,22 @@ func run(ctx context.Context) error {
 		if err := p.Migrate(ctx); err != nil {
 			return notCancelled(ctx, err)
 		}
-		return work(ctx, p, steps)
+		return work(ctx, p, runs, steps)
 	})
 	return group.Wait()
 }
 
 // work polls until the context ends. Temporal may be away: polling begins when it is there.
-func work(ctx context.Context, p *setup.Process, steps *activities.Activities) error {
+func work(ctx context.Context, p *setup.Process, runs *dispatch.Dispatcher, steps *activities.Activities) error {
 	if err := awaitTemporal(ctx, p); err != nil {
 		return notCancelled(ctx, err)
 	}
-	engine.EnsureAttributes(ctx, p.Temporal, p.Namespace)
+	runs.UseAttributes(engine.EnsureAttributes(ctx, p.Temporal, p.Namespace))
 	worker.SetStickyWorkflowCacheSize(cachedOrders)
 	main := worker.New(p.Temporal, p.Settings.TaskQueue, engine.WorkerOptions(p.Identity))
 	flows := workflows.New(workflowConfig(p))
 	main.RegisterWorkflowWithOptions(flows.Deliver, workflow.RegisterOptions{Name: workflows.DeliverName})
+	main.RegisterWorkflowWithOptions(flows.Reconcile, workflow.RegisterOptions{Name: workflows.ReconcileName})
 	main.RegisterActivity(steps)
 	emails := worker.New(p.Temporal, emailQueue(p), emailOptions(p))
 	emails.RegisterActivityWithOptions(steps.SendAccessEmail, activity.RegisterOptions{Name: "SendAccessEmail"})
@@ -78,6 +81,9 @@ func work(ctx context.Context, p *setup.Process, steps *activities.Activities) e
 		return fmt.Errorf("start polling: %w", err)
 	}
 	defer emails.Stop()
+	if err := engine.EnsureSchedule(ctx, p.Temporal, p.Settings.TaskQueue); err != nil {
+		p.Log.Warn("the reconciliation is not scheduled: orders whose workflow is lost wait for their next event", "error", err)
+	}
 	p.Log.Info("polling", "task_queue", p.Settings.TaskQueue, "namespace", p.Namespace)
 	<-ctx.Done()
 	return nil
@@ -134,7 +140,7 @@ func pollers(p *setup.Process) telemetry.Check {
 	}}
 }
 
-func newActivities(p *setup.Process) (*activities.Activities, error) {
+func newActivities(p *setup.Process, runs *dispatch.Dispatcher) (*activities.Activities, error) {
 	opened, err := p.Providers()
 	if err != nil {
 		return nil, err
@@ -154,7 +160,7 @@ func newActivities(p *setup.Process) (*activities.Activities, error) {
 	steps := p.Config.Steps
 	return activities.New(activities.Deps{
 		Ledger: p.Ledger, Environments: environments, Catalogue: order.NewCatalogue(p.Config.Products), Kinds: kinds.Own(),
-		Sender: sender, Links: links, Outcomes: p.Counters, Log: p.Log,
+		Sender: sender, Links: links, Runs: runs, Outcomes: p.Counters, Log: p.Log,
 	}, activities.Config{
 		From: p.Config.Email.From, ReplyTo: p.Config.Email.ReplyTo, ShopName: p.ShopName(),
 		EmailLease: steps.Email.StartToClose(), EmailWindow: p.Config.Email.SendWindow(), EmailAttempts: steps.Email.Attempts,

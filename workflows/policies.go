@@ -36,6 +36,14 @@ var ledgerPolicy = Policy{
 	Attempts: 200, FirstWait: time.Second, Factor: 2, LongestWait: 5 * time.Minute, GiveUpAfter: 24 * time.Hour, StartToClose: 15 * time.Second,
 }
 
+// reconcilePolicy bounds one pass over the ledger; the schedule's next run is the next attempt.
+var reconcilePolicy = Policy{
+	Attempts: 3, FirstWait: 5 * time.Second, Factor: 3, LongestWait: time.Minute, GiveUpAfter: 9 * time.Minute, StartToClose: 8 * time.Minute,
+}
+
+// reconcileHeartbeat is how long a pass may go without a sign: its worker has died then.
+const reconcileHeartbeat = 30 * time.Second
+
 // looks are the waits between two looks at a payment that is on its way, the last one repeated. The provider's events
 // are what usually ends the wait; these are for the ones that never come.
 var looks = []time.Duration{time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}

@@ -15,10 +15,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"go.temporal.io/sdk/client"
 
 	"handover/internal/dev"
 	"handover/internal/dev/testenv"
+	"handover/internal/engine"
 	"handover/internal/order"
 	"handover/internal/sandbox"
 	"handover/internal/web"
@@ -73,6 +75,7 @@ func Open(t testing.TB, o Options) *Shop {
 	s.openSandbox(o)
 	s.configure(o)
 	t.Cleanup(func() {
+		s.unschedule()
 		for _, p := range []*dev.Process{s.Worker, s.Starter} {
 			if p != nil {
 				p.Kill()
@@ -287,6 +290,27 @@ func (s *Shop) AwaitState(session string, state order.CustomerState) {
 		last = s.Status(session).CustomerState
 		return last == state
 	})
+}
+
+// unschedule takes the shop's schedule off the server, which other tests use too.
+func (s *Shop) unschedule() {
+	c, err := client.NewLazyClient(client.Options{HostPort: s.address, Logger: silent{}})
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	_ = c.ScheduleClient().GetHandle(ctx, engine.ScheduleID(s.TaskQueue)).Delete(ctx) // a server of the test's own may be gone
+}
+
+// Database is a connection to the shop's database.
+func (s *Shop) Database() *pgx.Conn {
+	s.t.Helper()
+	conn, err := pgx.Connect(s.t.Context(), s.database)
+	s.must(err)
+	s.t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
 }
 
 // Temporal is a client of the shop's server.

@@ -68,7 +68,7 @@ func (d *Dispatcher) HandOver(ctx context.Context, key order.Key, event string, 
 	case ledger.NextLook:
 		err = d.look(ctx, key, event)
 	case ledger.NextEnsure:
-		err = d.ensure(ctx, key)
+		err = d.Ensure(ctx, key)
 	}
 	if err != nil {
 		return fmt.Errorf("hand over %s: %w", key, err)
@@ -124,8 +124,21 @@ func (d *Dispatcher) signal(ctx context.Context, key order.Key, name string, pay
 	})
 }
 
-// ensure makes sure that a run is open on unfinished work. One that is open is left alone.
-func (d *Dispatcher) ensure(ctx context.Context, key order.Key) error {
+// Running says whether the order has an open run.
+func (d *Dispatcher) Running(ctx context.Context, key order.Key) (bool, error) {
+	described, err := d.temporal.DescribeWorkflowExecution(ctx, key.WorkflowID(), "")
+	var missing *serviceerror.NotFound
+	if errors.As(err, &missing) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return described.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, nil
+}
+
+// Ensure makes sure that a run is open on unfinished work. One that is open is left alone.
+func (d *Dispatcher) Ensure(ctx context.Context, key order.Key) error {
 	in := workflows.Input{Environment: key.Environment, Session: key.Session, Known: true}
 	return d.withAttributes(in, func(o client.StartWorkflowOptions, in workflows.Input) error {
 		_, err := d.temporal.ExecuteWorkflow(ctx, o, workflows.DeliverName, in)

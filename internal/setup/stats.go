@@ -28,6 +28,9 @@ func (s stats) Stats(ctx context.Context) (telemetry.Stats, error) {
 		UndispatchedEvents:        w.Undispatched,
 		OldestUndispatchedSeconds: w.OldestUndispatchedSeconds,
 	}
+	if out.ReconciledAt, err = s.ledger.ReconciledAt(ctx); err != nil {
+		return telemetry.Stats{}, err
+	}
 	for reason, n := range w.Attention {
 		out.Attention += n
 		if step := order.Reason(reason).Step(); step != "" {

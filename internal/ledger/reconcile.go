@@ -1,0 +1,55 @@
+package ledger
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"handover/internal/order"
+)
+
+// Unfinished lists orders with work that should long have been done, or should be under way: unpaid ones and open
+// obligations older than age, in the sequence of their keys and beginning after the given one. Orders that wait for a
+// person are not among them.
+func (l *Ledger) Unfinished(ctx context.Context, after order.Key, age time.Duration, limit int) ([]order.Key, error) {
+	rows, err := l.pool.Query(ctx, `
+SELECT environment, session FROM (
+    SELECT environment, session FROM orders WHERE payment = 'pending' AND created_at < now() - $3::interval
+    UNION
+    SELECT environment, session FROM obligations
+    WHERE coalesce(finished_at, stopped_at) IS NULL AND created_at < now() - $3::interval
+) unfinished
+WHERE (environment, session) > ($1, $2) ORDER BY environment, session LIMIT $4`, after.Environment, after.Session, age, limit)
+	if err != nil {
+		return nil, safe("list unfinished orders", err)
+	}
+	keys, err := pgx.CollectRows(rows, pgx.RowToStructByPos[order.Key])
+	return keys, safe("list unfinished orders", err)
+}
+
+// Reconciliation is what one pass over the ledger came to.
+type Reconciliation struct {
+	Checked   int // orders that should be under way
+	Repaired  int // of these, had no run and have one now
+	Remaining int // of these, could not be started
+}
+
+// Reconciled notes a finished pass.
+func (l *Ledger) Reconciled(ctx context.Context, r Reconciliation) error {
+	_, err := l.pool.Exec(ctx, `
+INSERT INTO reconciliations (finished_at, checked, repaired, remaining) VALUES (now(), $1, $2, $3)
+ON CONFLICT (one) DO UPDATE SET finished_at = excluded.finished_at, checked = excluded.checked,
+    repaired = excluded.repaired, remaining = excluded.remaining`, r.Checked, r.Repaired, r.Remaining)
+	return safe("note a reconciliation", err)
+}
+
+// ReconciledAt is when the last pass finished; zero before the first.
+func (l *Ledger) ReconciledAt(ctx context.Context) (time.Time, error) {
+	var at time.Time
+	err := l.pool.QueryRow(ctx, `SELECT finished_at FROM reconciliations`).Scan(&at)
+	if noRows(err) {
+		return time.Time{}, nil
+	}
+	return at, safe("read the last reconciliation", err)
+}
