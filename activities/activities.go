@@ -23,6 +23,7 @@ type Ledger interface {
 	requestLedger
 	orderLedger
 	reconcileLedger
+	alertLedger
 }
 
 // Environment is one configured payment account.
@@ -57,6 +58,7 @@ type Deps struct {
 	Sender       email.Sender
 	Links        *link.Signer
 	Runs         Runs
+	Owner        Owner
 	Outcomes     Outcomes
 	Log          *slog.Logger
 }

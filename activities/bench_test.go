@@ -24,6 +24,7 @@ import (
 	"handover/activities"
 	"handover/internal/access"
 	"handover/internal/access/kinds"
+	"handover/internal/alert"
 	"handover/internal/dev/testenv"
 	"handover/internal/email/resend"
 	"handover/internal/ledger"
@@ -126,7 +127,7 @@ func (b *bench) worker() *activities.Activities {
 	b.must(err)
 	sender, err := resend.New(resend.Config{APIKey: resendKey, APIURL: b.sandbox.Base + "/resend", CallTimeout: b.callTimeout})
 	b.must(err)
-	return activities.New(activities.Deps{
+	return activities.New(activities.Deps{Owner: alert.New(alert.Config{}),
 		Ledger: b.ledger, Environments: map[string]activities.Environment{"test": {Mode: b.mode, Provider: provider}},
 		Catalogue: order.NewCatalogue(b.products), Kinds: b.kinds, Sender: sender, Links: b.links(), Outcomes: b.counted,
 		Log: slog.New(slog.NewJSONHandler(b.logs, &slog.HandlerOptions{Level: slog.LevelDebug})),

@@ -83,8 +83,9 @@ type delivery struct {
 	origin   string // the run in which the workflow was first started, before any reset
 	look     bool   // there may be something new about the payment
 	lookedAt time.Time
-	emailDue bool // the newest generation is still to be sent
-	marked   bool // the search attribute says needs_attention
+	emailDue bool         // the newest generation is still to be sent
+	marked   bool         // the search attribute says needs_attention
+	alerted  order.Reason // the owner was told of this last
 	note     string
 
 	openFor time.Duration
@@ -208,6 +209,7 @@ func (d *delivery) grantAccess(ctx workflow.Context) {
 func (d *delivery) listen(ctx workflow.Context) bool {
 	d.mark(ctx)
 	d.describe(ctx)
+	d.alert(ctx)
 	switch {
 	case d.Payment == order.PaymentFailed || d.Payment == order.PaymentIgnored:
 		// A later event starts a new run.
@@ -258,4 +260,16 @@ func (d *delivery) stop(ctx workflow.Context, step string, class order.Class, re
 	if err == nil && d.Reason == reason {
 		d.Reason = stopped.Reason
 	}
+}
+
+// alert tells the owner why a person is needed. Whether that worked is written down and changes nothing here.
+func (d *delivery) alert(ctx workflow.Context) {
+	if d.Reason == d.alerted {
+		return
+	}
+	if d.alerted = d.Reason; d.Reason == "" {
+		return
+	}
+	var told activities.AlertOwnerResult
+	_ = d.run(ctx, alertPolicy, "Tell the shop's owner", a.AlertOwner, activities.AlertOwnerInput{Order: d.in.Key(), Reason: d.Reason}, &told)
 }

@@ -274,3 +274,23 @@ func TestCancellationDoesNotStopADelivery(t *testing.T) {
 		t.Errorf("commands (-want +got):\n%s", diff)
 	}
 }
+
+func TestTheOwnerIsToldOfEveryReasonOnceAfterEverythingElseIsDone(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.failing("SendAccessEmail", 1, failure(order.ClassPermanent))
+	s.at(day, func() { s.resend(`{"reason":"mended"}`) })
+	s.run()
+	if diff := cmp.Diff([]order.Reason{order.ReasonEmailSpent}, s.trace.alerts); diff != "" {
+		t.Errorf("the owner was told (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheStraightPathTellsTheOwnerNothing(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.run()
+	if len(s.trace.alerts) != 0 {
+		t.Errorf("the owner was told %v", s.trace.alerts)
+	}
+}

@@ -36,6 +36,11 @@ var ledgerPolicy = Policy{
 	Attempts: 200, FirstWait: time.Second, Factor: 2, LongestWait: 5 * time.Minute, GiveUpAfter: 24 * time.Hour, StartToClose: 15 * time.Second,
 }
 
+// alertPolicy bounds telling the owner, which holds up nothing for long.
+var alertPolicy = Policy{
+	Attempts: 3, FirstWait: 2 * time.Second, Factor: 3, LongestWait: 30 * time.Second, GiveUpAfter: 2 * time.Minute, StartToClose: 40 * time.Second,
+}
+
 // reconcilePolicy bounds one pass over the ledger; the schedule's next run is the next attempt.
 var reconcilePolicy = Policy{
 	Attempts: 3, FirstWait: 5 * time.Second, Factor: 3, LongestWait: time.Minute, GiveUpAfter: 9 * time.Minute, StartToClose: 8 * time.Minute,

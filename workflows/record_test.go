@@ -24,6 +24,7 @@ import (
 
 	"handover/activities"
 	"handover/internal/access/kinds"
+	"handover/internal/alert"
 	"handover/internal/dev/testenv"
 	"handover/internal/email/resend"
 	"handover/internal/ledger"
@@ -88,7 +89,7 @@ func (r *recorder) work(queue string, openFor time.Duration) {
 	must(r.t, err)
 	links, err := link.New("https://shop.example", []string{linkSecret})
 	must(r.t, err)
-	steps := activities.New(activities.Deps{
+	steps := activities.New(activities.Deps{Owner: alert.New(alert.Config{}),
 		Ledger: r.ledger, Environments: map[string]activities.Environment{"test": {Mode: order.Test, Provider: provider}},
 		Catalogue: order.NewCatalogue([]order.Product{{ID: "guide", Name: "The Guide", SoldAs: []string{"price_guide"},
 			Access: []order.AccessSpec{{Kind: "download", File: "guide.pdf"}, {Kind: "license"}}}}),

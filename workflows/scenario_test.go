@@ -152,8 +152,15 @@ func (s *scenario) details() string {
 // trace writes down what a workflow orders, in sequence: activities, timers and search attributes.
 type trace struct {
 	interceptor.WorkerInterceptorBase
-	mu    sync.Mutex
-	lines []string
+	mu     sync.Mutex
+	lines  []string
+	alerts []order.Reason
+}
+
+func (r *trace) alert(reason order.Reason) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.alerts = append(r.alerts, reason)
 }
 
 func (r *trace) add(format string, args ...any) {
@@ -196,6 +203,8 @@ func (o *traceOutbound) GetInfo(ctx workflow.Context) *workflow.Info {
 
 func (o *traceOutbound) ExecuteActivity(ctx workflow.Context, name string, args ...any) workflow.Future {
 	switch in := args[0].(type) {
+	case activities.AlertOwnerInput: // TestTheOwnerIsToldOfEveryReason looks at these; elsewhere they are a matter of course
+		o.trace.alert(in.Reason)
 	case activities.SendAccessEmailInput:
 		o.trace.add("%s %d", name, in.Generation)
 	case activities.StopStepInput:

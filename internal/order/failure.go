@@ -84,3 +84,6 @@ func (r Reason) Step() string {
 	}
 	return ""
 }
+
+// Settings says that the shop's own settings are at fault, and so not this order alone.
+func (r Reason) Settings() bool { return r == ReasonEmailConfig || r == ReasonPaymentConfig }
