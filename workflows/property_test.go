@@ -152,8 +152,8 @@ func TestNoSequenceOfEventsBreaksAResumedOrder(t *testing.T) {
 		drawScript(rt).play(first)
 		first.limit = time.Duration(rapid.SampledFrom([]int{1, 61, 3600, 86400, 31 * 86400}).Draw(rt, "ended")) * time.Second
 		first.run()
-		second := newScenarioIn(t, first.world)
-		second.input.Known, second.world.attempts = true, map[string]int{}
+		second := newScenarioIn(t, first.world.again())
+		second.input.Known = true
 		drawScript(rt).play(second)
 		second.run()
 		second.hasEndedWell(rt)

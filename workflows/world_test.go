@@ -3,6 +3,8 @@ package workflows_test
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"go.temporal.io/sdk/temporal"
@@ -43,6 +45,16 @@ func newWorld() *world {
 		attempts: map[string]int{}, payment: order.PaymentPending, access: order.AccessPending, address: "first",
 		decided: map[string]activities.DecideRequestResult{},
 	}
+}
+
+// again is the same world with its facts, for another run: an activity of the first one may still be under way in the old.
+func (w *world) again() *world {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	next := newWorld()
+	next.payment, next.access, next.reason, next.address = w.payment, w.access, w.reason, w.address
+	next.emails, next.broken, next.decided = slices.Clone(w.emails), slices.Clone(w.broken), maps.Clone(w.decided)
+	return next
 }
 
 // begin counts an attempt.
