@@ -108,7 +108,7 @@ func reasonFor(step string, class order.Class) order.Reason {
 		return order.ReasonEmailConfig
 	case order.ClassPermanent:
 		return order.ReasonEmailRefused
-	case order.ClassUncertain, order.ClassPastWindow, order.ClassUnknown:
+	case order.ClassUncertain, order.ClassPastWindow:
 		return order.ReasonEmailUncertain
 	}
 	return order.ReasonEmailSpent

@@ -130,7 +130,7 @@ func TestEveryFinalClassHasAReasonOfItsOwnStep(t *testing.T) {
 		},
 		stepEmail: {
 			order.ClassMisconfigured: order.ReasonEmailConfig, order.ClassPermanent: order.ReasonEmailRefused,
-			order.ClassSpent: order.ReasonEmailSpent, order.ClassUnknown: order.ReasonEmailUncertain,
+			order.ClassSpent: order.ReasonEmailSpent, order.ClassUnknown: order.ReasonEmailSpent,
 			order.ClassUncertain: order.ReasonEmailUncertain, order.ClassPastWindow: order.ReasonEmailUncertain,
 		},
 	}

@@ -104,7 +104,7 @@ func TestMessageWhoseSecretHasLeftTheListIsTheShopsToMend(t *testing.T) {
 	if got := b.calls(1).Calls; got != 1 {
 		t.Errorf("%d calls, want one", got)
 	}
-	if v := b.view(); v.Reason != order.ReasonEmailConfig || v.Facts.Email != order.EmailAttention {
+	if v := b.view(); v.Reason != order.ReasonLinkSecret || v.Facts.Email != order.EmailAttention {
 		t.Errorf("reason %s, email %s", v.Reason, v.Facts.Email)
 	}
 	if !strings.Contains(b.logs.String(), "put it back behind the first") {

@@ -45,7 +45,7 @@ func (a *Activities) SendAccessEmail(ctx context.Context, in SendAccessEmailInpu
 	}
 	token, err := a.Links.Token(claim.LinkSecret, in.Order, claim.LinkVersion)
 	if err != nil {
-		return a.stopEmail(ctx, work, claim.Token, order.ClassMisconfigured, err)
+		return a.stopEmailFor(ctx, work, claim.Token, order.ClassMisconfigured, order.ReasonLinkSecret, err)
 	}
 	id, err := a.Sender.Send(ctx, in.Order.EmailKey(in.Generation), claim.Message.WithLink(a.Links.URL(token)))
 	if err != nil {
@@ -138,6 +138,10 @@ func (a *Activities) sendFailure(ctx context.Context, work ledger.Work, token st
 // stopEmail ends the attempts: with the proof that an earlier one arrived, where the provider's own events have brought
 // one, and else by marking the order before the error says so. Access stays as it is.
 func (a *Activities) stopEmail(ctx context.Context, work ledger.Work, token string, class order.Class, cause error) (SendAccessEmailResult, error) {
+	return a.stopEmailFor(ctx, work, token, class, reasonFor(stepEmail, class), cause)
+}
+
+func (a *Activities) stopEmailFor(ctx context.Context, work ledger.Work, token string, class order.Class, reason order.Reason, cause error) (SendAccessEmailResult, error) {
 	write, cancel := detached(ctx)
 	defer cancel()
 	proved, err := a.Ledger.AcceptByEvidence(write, work, token)
@@ -148,7 +152,7 @@ func (a *Activities) stopEmail(ctx context.Context, work ledger.Work, token stri
 		a.done(ctx, stepEmail, work.Key, "accepted by evidence")
 		return SendAccessEmailResult{Email: order.EmailAccepted}, nil
 	}
-	err = a.Ledger.Stop(write, work, token, class, reasonFor(stepEmail, class))
+	err = a.Ledger.Stop(write, work, token, class, reason)
 	if err != nil && !errors.Is(err, ledger.ErrLost) {
 		return SendAccessEmailResult{}, a.failed(ctx, stepEmail, work.Key, judge(err).class, err)
 	}

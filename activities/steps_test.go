@@ -198,7 +198,7 @@ func TestStoppedStepIsMarkedWithItsReason(t *testing.T) {
 		{"payment", order.ClassSpent, "", order.ReasonPaymentStopped},
 		{"access", order.ClassSpent, "", order.ReasonAccessStopped},
 		{"email", order.ClassSpent, "", order.ReasonEmailSpent},
-		{"email", order.ClassUnknown, "", order.ReasonEmailUncertain},
+		{"email", order.ClassUncertain, "", order.ReasonEmailUncertain},
 	} {
 		t.Run(fmt.Sprint(c.step, c.reason), func(t *testing.T) {
 			t.Parallel()

@@ -44,6 +44,11 @@ func (a *Activities) StopStep(ctx context.Context, in StopStepInput) (StopStepRe
 	if err != nil && !errors.Is(err, ledger.ErrLost) {
 		return StopStepResult{}, a.failed(ctx, stepStop, in.Order, judge(err).class, err)
 	}
+	if errors.Is(err, ledger.ErrLost) { // the step marked it itself, and knew more
+		if v, err := a.Ledger.Order(ctx, in.Order); err == nil && v.Reason != "" {
+			reason = v.Reason
+		}
+	}
 	a.done(ctx, stepStop, in.Order, string(reason))
 	return StopStepResult{Reason: reason}, nil
 }

@@ -29,7 +29,7 @@ func (c *console) openLedger() (*ledger.Ledger, *pgxpool.Pool, error) {
 	defer cancel()
 	if err := pool.Ping(asked); err != nil {
 		pool.Close()
-		return nil, nil, errors.New("the database of DATABASE_URL does not answer: is it running, and are user and password right?")
+		return nil, nil, ledger.Explain(err)
 	}
 	return ledger.New(pool), pool, nil
 }

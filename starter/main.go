@@ -38,6 +38,7 @@ type commands struct {
 type console struct {
 	ctx    context.Context
 	out    io.Writer
+	errs   io.Writer
 	getenv func(string) (string, bool)
 }
 
@@ -67,7 +68,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 		fmt.Fprintf(errs, "starter: %v\nRun starter --help for the commands.\n", err)
 		return exitUsage
 	}
-	err = parsed.Run(&console{ctx: ctx, out: out, getenv: os.LookupEnv})
+	err = parsed.Run(&console{ctx: ctx, out: out, errs: errs, getenv: os.LookupEnv})
 	if err != nil {
 		fmt.Fprintln(errs, "starter:", err)
 	}

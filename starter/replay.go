@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -42,7 +41,7 @@ func (r *replayCommand) Run(c *console) error {
 	for _, v := range views {
 		err := c.withDispatcher(l, func(ctx context.Context, d *dispatch.Dispatcher) error { return d.Replay(ctx, v.Key) })
 		if err != nil {
-			return errors.New("Temporal does not answer (TEMPORAL_ADDRESS): nothing was changed for " + v.Key.String())
+			return fmt.Errorf("%w: nothing was changed for %s", err, v.Key)
 		}
 		one, err := looked(c.ctx, l, v)
 		if err != nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os/user"
 	"strings"
@@ -33,14 +32,16 @@ func whoami() string {
 	return "operator"
 }
 
-// file stores the request and signals it to the order's workflow.
-func (c *console) file(l *ledger.Ledger, r ledger.Request) error {
+// file stores the request and signals it to the order's workflow. What cannot be signalled now is signalled by the
+// starter's server later, so the request is not lost: only the way there is told.
+func (c *console) file(l *ledger.Ledger, r ledger.Request) (handedOver bool, err error) {
 	if err := l.File(c.ctx, r); err != nil {
-		return err
+		return false, err
 	}
-	err := c.withDispatcher(l, func(ctx context.Context, d *dispatch.Dispatcher) error { return d.Ask(ctx, r) })
+	err = c.withDispatcher(l, func(ctx context.Context, d *dispatch.Dispatcher) error { return d.Ask(ctx, r) })
 	if err != nil {
-		return errors.New("the request is stored, but Temporal does not answer now (TEMPORAL_ADDRESS): starter serve hands it over when it is back")
+		fmt.Fprintf(c.errs, "starter: %v; the request is stored, and starter serve hands it over when that is mended\n", err)
+		return false, nil
 	}
-	return nil
+	return true, nil
 }

@@ -12,10 +12,10 @@ import (
 )
 
 type resendCommand struct {
-	Order  string `arg:"" help:"The order key, ENVIRONMENT/SESSION."`
-	Reason string `required:"" help:"Why. It is kept in the order's audit." placeholder:"TEXT"`
-	To     string `help:"Send to this address from now on." placeholder:"ADDRESS"`
-	JSON   bool   `help:"Print JSON."`
+	Order  string  `arg:"" help:"The order key, ENVIRONMENT/SESSION."`
+	Reason string  `required:"" help:"Why. It is kept in the order's audit." placeholder:"TEXT"`
+	To     *string `help:"Send to this address from now on." placeholder:"ADDRESS"`
+	JSON   bool    `help:"Print JSON."`
 }
 
 // resendJSON is the command's answer.
@@ -48,18 +48,19 @@ func (r *resendCommand) Run(c *console) error {
 	if refusal := refusedNow(v, request.Address); refusal != "" {
 		return r.refused(c, v.Key, refusal)
 	}
-	if err := c.file(l, request); err != nil {
+	handedOver, err := c.file(l, request)
+	if err != nil {
 		return err
 	}
-	return r.await(c, l, request)
+	return r.await(c, l, request, handedOver)
 }
 
 func (r *resendCommand) request() (ledger.Request, error) {
 	request, err := newRequest(activities.KindResend, r.Reason)
-	if err != nil || r.To == "" {
+	if err != nil || r.To == nil {
 		return request, err
 	}
-	address, ok := order.CleanAddress(r.To)
+	address, ok := order.CleanAddress(*r.To)
 	if !ok {
 		return request, fmt.Errorf("%w: --to takes one email address, like alex@example.com", errUsage)
 	}
@@ -99,10 +100,10 @@ func (r *resendCommand) refused(c *console, key order.Key, refusal order.Refusal
 }
 
 // await shows what was decided and, when it comes soon, that the provider has accepted the message.
-func (r *resendCommand) await(c *console, l *ledger.Ledger, request ledger.Request) error {
+func (r *resendCommand) await(c *console, l *ledger.Ledger, request ledger.Request, handedOver bool) error {
 	answer := resendJSON{Order: request.Key.String(), Outcome: "waiting", Email: order.EmailPending}
 	deadline := time.Now().Add(20 * time.Second)
-	for time.Now().Before(deadline) && c.ctx.Err() == nil {
+	for handedOver && time.Now().Before(deadline) && c.ctx.Err() == nil {
 		d, decided, err := l.Decided(c.ctx, request.Key, request.ID)
 		if err != nil {
 			return err
@@ -124,6 +125,9 @@ func (r *resendCommand) await(c *console, l *ledger.Ledger, request ledger.Reque
 	}
 	if r.JSON {
 		return printJSON(c.out, answer)
+	}
+	if !handedOver {
+		return nil // said already
 	}
 	fmt.Fprintln(c.out, resendSentence(answer))
 	return nil

@@ -46,12 +46,15 @@ func (r *retryCommand) Run(c *console) error {
 	answers := []retried{}
 	for _, v := range views {
 		request.Key, request.ID = v.Key, "starter/"+uuid.NewString()
-		if err := c.file(l, request); err != nil {
-			return err
-		}
-		answer, err := decided(c, l, request)
+		handedOver, err := c.file(l, request)
 		if err != nil {
 			return err
+		}
+		answer := retried{Order: request.Key.String(), Outcome: "waiting"}
+		if handedOver {
+			if answer, err = decided(c, l, request); err != nil {
+				return err
+			}
 		}
 		answers = append(answers, answer)
 	}
@@ -100,8 +103,11 @@ func (r *retryCommand) print(c *console, answers []retried) error {
 	if len(answers) == 0 && !r.JSON {
 		fmt.Fprintln(c.out, "No order is held back by a fault in the settings.")
 	}
-	if refused > 0 {
-		return errors.New("not everything could be retried")
+	switch {
+	case refused == 1 && len(answers) == 1:
+		return errors.New("refused")
+	case refused > 0:
+		return fmt.Errorf("%d of %d were refused", refused, len(answers))
 	}
 	return nil
 }
@@ -113,5 +119,5 @@ func retrySentence(a retried) string {
 	case order.OutcomeRetrying:
 		return a.Order + ": what had stopped is worked on again; look with: starter status " + a.Order
 	}
-	return a.Order + ": the signal is with Temporal, and no worker has answered yet"
+	return a.Order + ": waiting for a worker; look with: starter status " + a.Order
 }

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"handover/internal/ledger"
@@ -32,22 +32,27 @@ func (s *statusCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
+	waiting, err := l.Undecided(c.ctx, v.Key)
+	if err != nil {
+		return err
+	}
 	operator.PrintStatus(c.out, v, audit, time.Now())
+	operator.PrintWaiting(c.out, waiting)
 	return nil
 }
 
 type listCommand struct {
-	Attention bool   `help:"Only orders that need a person, those that have waited longest first."`
-	Pending   bool   `help:"Only orders that are not finished yet."`
-	Ignored   bool   `help:"Only paid sessions in which nothing is ours."`
-	Email     string `help:"Only orders of this address, in any letter case." placeholder:"ADDRESS"`
-	Limit     int    `help:"At most so many." default:"100"`
-	JSON      bool   `help:"Print JSON."`
+	Attention bool    `help:"Only orders that need a person, those that have waited longest first."`
+	Pending   bool    `help:"Only orders that are not finished yet."`
+	Ignored   bool    `help:"Only paid sessions in which nothing is ours."`
+	Email     *string `help:"Only orders of this address, in any letter case." placeholder:"ADDRESS"`
+	Limit     int     `help:"At most so many; 100 when nothing is chosen, else all." placeholder:"N"`
+	JSON      bool    `help:"Print JSON."`
 }
 
 func (l *listCommand) Run(c *console) error {
 	chosen := 0
-	for _, on := range []bool{l.Attention, l.Pending, l.Ignored, l.Email != ""} {
+	for _, on := range []bool{l.Attention, l.Pending, l.Ignored, l.Email != nil} {
 		if on {
 			chosen++
 		}
@@ -55,15 +60,16 @@ func (l *listCommand) Run(c *console) error {
 	if chosen > 1 {
 		return fmt.Errorf("%w: choose one of --attention, --pending, --ignored, --email", errUsage)
 	}
-	if l.Limit < 1 {
-		return errors.Join(errUsage, errors.New("--limit takes a number from 1 on"))
+	filter, err := l.filter(chosen > 0)
+	if err != nil {
+		return err
 	}
 	led, closeLedger, err := c.migrated()
 	if err != nil {
 		return err
 	}
 	defer closeLedger()
-	views, err := led.List(c.ctx, ledger.Filter{Attention: l.Attention, Pending: l.Pending, Ignored: l.Ignored, Address: l.Email, Limit: l.Limit})
+	views, err := led.List(c.ctx, filter)
 	if err != nil {
 		return err
 	}
@@ -71,5 +77,27 @@ func (l *listCommand) Run(c *console) error {
 		return printJSON(c.out, operator.List(views, time.Now()))
 	}
 	operator.PrintList(c.out, views, time.Now())
+	if len(views) == filter.Limit {
+		fmt.Fprintf(c.out, "\nThere may be more: these are the first %d (--limit N).\n", filter.Limit)
+	}
 	return nil
+}
+
+// filter is what the flags choose. What is stuck is never cut off without being asked to.
+func (l *listCommand) filter(chosen bool) (ledger.Filter, error) {
+	f := ledger.Filter{Attention: l.Attention, Pending: l.Pending, Ignored: l.Ignored, Limit: l.Limit}
+	switch {
+	case l.Limit < 0:
+		return f, fmt.Errorf("%w: --limit takes a number from 1 on", errUsage)
+	case l.Limit == 0 && chosen:
+		f.Limit = 100_000
+	case l.Limit == 0:
+		f.Limit = 100
+	}
+	if l.Email != nil {
+		if f.Address = strings.TrimSpace(*l.Email); f.Address == "" {
+			return f, fmt.Errorf("%w: --email takes an address", errUsage)
+		}
+	}
+	return f, nil
 }

@@ -27,5 +27,5 @@ func (c *console) withDispatcher(l *ledger.Ledger, f func(context.Context, *disp
 	defer cancel()
 	d := dispatch.New(temporal, l, queue, log)
 	d.UseAttributes(engine.HasAttributes(ctx, temporal, options.Namespace))
-	return f(ctx, d)
+	return engine.Explain(f(ctx, d))
 }

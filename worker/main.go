@@ -3,9 +3,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
@@ -78,16 +80,20 @@ func work(ctx context.Context, p *setup.Process, runs *dispatch.Dispatcher, step
 	if err := main.Start(); err != nil {
 		return fmt.Errorf("start polling: %w", err)
 	}
-	defer main.Stop()
 	if err := emails.Start(); err != nil {
+		main.Stop()
 		return fmt.Errorf("start polling: %w", err)
 	}
-	defer emails.Stop()
 	if err := engine.EnsureSchedule(ctx, p.Temporal, p.Settings.TaskQueue); err != nil {
 		p.Log.Warn("the reconciliation is not scheduled: orders whose workflow is lost wait for their next event", "error", err)
 	}
 	p.Log.Info("polling", "task_queue", p.Settings.TaskQueue, "namespace", p.Namespace)
 	<-ctx.Done()
+	// Both at once: a queue that is still polled would take work that the process has no time for.
+	var stopping sync.WaitGroup
+	stopping.Go(main.Stop)
+	stopping.Go(emails.Stop)
+	stopping.Wait()
 	return nil
 }
 
@@ -98,10 +104,10 @@ const cachedOrders = 600
 func awaitTemporal(ctx context.Context, p *setup.Process) error {
 	for said := false; ; said = true {
 		asked, cancel := context.WithTimeout(ctx, 5*time.Second)
-		err := engine.Healthy(asked, p.Temporal)
+		err := engine.Healthy(asked, p.Temporal, p.Namespace)
 		cancel()
-		if err == nil {
-			return nil
+		if err == nil || errors.Is(err, engine.ErrNoNamespace) {
+			return err
 		}
 		if !said {
 			p.Log.Warn("waiting for Temporal", "error", err)

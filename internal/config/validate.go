@@ -108,6 +108,7 @@ func (r *reader) paymentKey(path, key string, e Environment) Secret {
 		r.p.empty(path, "write the payment account's secret API key, as ${NAME} from the environment")
 		return ""
 	}
+	r.inOnePiece(path, key)
 	if e.Provider != stripe {
 		return Secret(key)
 	}
@@ -145,6 +146,7 @@ func (r *reader) paymentSecrets(path string, texts []string, provider string) []
 		case len(body) < minWebhookSecret:
 			r.p.add(at, "is too short to be a signing secret; %s", advice)
 		}
+		r.inOnePiece(at, s)
 		secrets = append(secrets, Secret(s))
 	}
 	return secrets
@@ -159,6 +161,13 @@ func (r *reader) account(path string, e Environment) string {
 	return account
 }
 
+// inOnePiece refuses a key with a space or a line end inside: it was pasted together, and no request could carry it.
+func (r *reader) inOnePiece(path, key string) {
+	if strings.ContainsFunc(key, func(c rune) bool { return c <= ' ' || c == 0x7f }) {
+		r.p.add(path, "has a space or a line end inside; paste it again in one piece")
+	}
+}
+
 func (r *reader) emailKey(path, key string) Secret {
 	key = strings.TrimSpace(key)
 	switch {
@@ -167,6 +176,7 @@ func (r *reader) emailKey(path, key string) Secret {
 	case hasAnyPrefix(key, secretPrefix, "http://", "https://"):
 		r.p.add(path, "looks like %s, not like an API key", looksLike(key))
 	}
+	r.inOnePiece(path, key)
 	return Secret(key)
 }
 

@@ -83,6 +83,9 @@ func TestResendIsRefusedBeforeThereIsSomethingToSend(t *testing.T) {
 		{2, []string{"resend", "test/" + session, "--reason", "x", "--to", "not an address"}},
 		{2, []string{"resend", "test/" + session, "--reason", "write to ada@buyer.test"}},
 		{2, []string{"list", "--pending", "--ignored"}},
+		{2, []string{"resend", "test/" + session, "--reason", "x", "--to", ""}},
+		{2, []string{"list", "--email", " "}},
+		{2, []string{"list", "--limit", "-1"}},
 		{2, []string{"frobnicate"}},
 	} {
 		if _, errs, code := s.Command(c.args...); code != c.code {

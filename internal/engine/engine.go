@@ -11,9 +11,13 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/operatorservice/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
 	sdklog "go.temporal.io/sdk/log"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"handover/workflows"
 )
@@ -32,12 +36,34 @@ func Connect(metrics client.MetricsHandler, log *slog.Logger, identity string) (
 	return c, options, err
 }
 
-// Healthy says whether the server answers.
-func Healthy(ctx context.Context, c client.Client) error {
-	if _, err := c.CheckHealth(ctx, &client.CheckHealthRequest{}); err != nil {
-		return errors.New("temporal does not answer")
+// ErrNoNamespace means that the server answers, and has no such namespace.
+var ErrNoNamespace = errors.New("Temporal has no such namespace (TEMPORAL_NAMESPACE)")
+
+// Healthy says whether the server answers and has the namespace.
+func Healthy(ctx context.Context, c client.Client, namespace string) error {
+	_, err := c.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: named(namespace)})
+	if code := status.Code(err); code == codes.PermissionDenied {
+		return nil // it is there, and does not tell everybody about itself
 	}
-	return nil
+	return Explain(err)
+}
+
+// Explain says in a person's words why Temporal could not be used. Its own text stays out of it.
+func Explain(err error) error {
+	var missing *serviceerror.NamespaceNotFound
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &missing):
+		return ErrNoNamespace
+	}
+	switch serviceerror.ToStatus(err).Code() {
+	case codes.Unauthenticated, codes.PermissionDenied:
+		return errors.New("Temporal refuses our credentials (TEMPORAL_API_KEY, TEMPORAL_TLS_*)")
+	case codes.NotFound:
+		return ErrNoNamespace
+	}
+	return errors.New("Temporal does not answer (TEMPORAL_ADDRESS, TEMPORAL_TLS)")
 }
 
 // EnsureAttributes registers our search attributes where that is allowed, and says whether the namespace has them with
@@ -78,7 +104,7 @@ func named(namespace string) string {
 func KeepAttributes(ctx context.Context, c client.Client, namespace string, use func(bool)) {
 	for {
 		asked, cancel := context.WithTimeout(ctx, 5*time.Second)
-		err := Healthy(asked, c)
+		err := Healthy(asked, c, namespace)
 		if err == nil {
 			use(EnsureAttributes(asked, c, namespace))
 		}

@@ -8,7 +8,8 @@ import (
 	"handover/internal/order"
 )
 
-// RecordEmailEvent keeps what the email provider told, once for each event id.
+// RecordEmailEvent keeps what the email provider told, once for each event id. An email that had stopped, and of which
+// nobody knew whether it arrived, is proved by it to have been accepted.
 func (l *Ledger) RecordEmailEvent(ctx context.Context, e email.Event, body []byte) error {
 	key := order.Key{Environment: e.Tags[email.TagEnvironment], Session: e.Tags[email.TagSession]}
 	generation, err := strconv.Atoi(e.Tags[email.TagGeneration])
@@ -20,9 +21,22 @@ func (l *Ledger) RecordEmailEvent(ctx context.Context, e email.Event, body []byt
 		occurred = e.OccurredAt
 	}
 	_, err = l.pool.Exec(ctx, `
-INSERT INTO email_evidence (event_id, type, message_id, delivery, detail, environment, session, generation, occurred_at, body)
-VALUES ($1, $2, $3, $4, $5, nullif($6, ''), nullif($7, ''), nullif($8, 0), $9, $10)
-ON CONFLICT DO NOTHING`, e.ID, e.Type, e.MessageID, e.Delivery, e.Detail, key.Environment, key.Session, generation, occurred, body)
+WITH kept AS (
+    INSERT INTO email_evidence (event_id, type, message_id, delivery, detail, environment, session, generation, occurred_at, body)
+    VALUES ($1, $2, $3, $4, $5, nullif($6, ''), nullif($7, ''), nullif($8::int, 0), $9, $10)
+    ON CONFLICT DO NOTHING
+), locked AS MATERIALIZED (
+    SELECT FROM orders WHERE environment = $6 AND session = $7 FOR NO KEY UPDATE
+), proved AS (
+    UPDATE obligations b SET finished_at = now(), stopped_at = NULL, provider_id = $3, failure_class = NULL
+    FROM locked
+    WHERE b.environment = $6 AND b.session = $7 AND b.kind = 'email' AND b.subject = ($8::int)::text
+      AND b.finished_at IS NULL AND b.stopped_at IS NOT NULL AND b.superseded_at IS NULL
+    RETURNING 1
+)
+UPDATE orders SET attention_step = NULL, attention_reason = NULL, attention_class = NULL, attention_at = NULL
+WHERE environment = $6 AND session = $7 AND attention_step = 'email' AND EXISTS (SELECT FROM proved)
+  AND NOT EXISTS (SELECT FROM obligations n WHERE n.environment = $6 AND n.session = $7 AND n.kind = 'email' AND n.subject::int > $8::int)`, e.ID, e.Type, e.MessageID, e.Delivery, e.Detail, key.Environment, key.Session, generation, occurred, body)
 	return safe("record an email event", err)
 }
 

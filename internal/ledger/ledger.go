@@ -69,6 +69,22 @@ func Unavailable(err error) bool {
 	return true
 }
 
+// Explain says in a person's words why the database could not be opened. The driver's own text, which can quote the
+// connection string, stays out of it.
+func Explain(err error) error {
+	var answer *pgconn.PgError
+	if errors.As(err, &answer) {
+		switch answer.Code {
+		case "3D000":
+			return errors.New("the server of DATABASE_URL has no such database: create it, or mend the name")
+		case "28P01", "28000":
+			return errors.New("the server of DATABASE_URL refuses the user or the password")
+		}
+		return fmt.Errorf("the server of DATABASE_URL refuses us: SQLSTATE %s", answer.Code)
+	}
+	return errors.New("the database of DATABASE_URL does not answer: is it running, and is the address right?")
+}
+
 // safe strips a database error of everything that could quote a value, keeping its code.
 func safe(action string, err error) error {
 	if err == nil {

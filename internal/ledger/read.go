@@ -215,7 +215,7 @@ func (l *Ledger) List(ctx context.Context, f Filter) ([]View, error) {
 	case f.Pending:
 		query = selectPending
 	case f.Address != "":
-		query = `SELECT environment, session FROM orders WHERE lower(coalesce(address, buyer_email)) = lower($2) ORDER BY created_at DESC LIMIT $1`
+		query = `SELECT environment, session FROM orders WHERE lower(address) = lower($2) OR lower(buyer_email) = lower($2) ORDER BY created_at DESC LIMIT $1`
 		args = append(args, f.Address)
 	}
 	rows, err := l.pool.Query(ctx, query, args...)

@@ -92,15 +92,31 @@ func (l *Ledger) Waiting(ctx context.Context, grace time.Duration, limit int) ([
 	rows, err := l.pool.Query(ctx, `
 SELECT environment, session, request_id, kind, who, why FROM requests
 WHERE carried_out_at IS NULL AND kind IN ('resend', 'retry')
-  AND coalesce(signalled_at, created_at) < now() - greatest($1::interval, coalesce(signalled_at - created_at, '0'))
+  AND CASE WHEN signalled_at IS NULL THEN created_at < now() - least($1::interval, '5 seconds')
+      ELSE signalled_at < now() - greatest($1::interval, signalled_at - created_at) END
 ORDER BY created_at LIMIT $2`, grace, limit)
 	if err != nil {
 		return nil, safe("list requests", err)
 	}
-	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r Request, err error) {
-		return r, row.Scan(&r.Key.Environment, &r.Key.Session, &r.ID, &r.Kind, &r.Who, &r.Why)
-	})
+	found, err := pgx.CollectRows(rows, scanRequest)
 	return found, safe("list requests", err)
+}
+
+// Undecided lists what was asked for on one order and is not decided yet, oldest first.
+func (l *Ledger) Undecided(ctx context.Context, key order.Key) ([]Request, error) {
+	rows, err := l.pool.Query(ctx, `
+SELECT environment, session, request_id, kind, who, why FROM requests
+WHERE environment = $1 AND session = $2 AND carried_out_at IS NULL ORDER BY created_at`, key.Environment, key.Session)
+	if err != nil {
+		return nil, safe("list requests", err)
+	}
+	found, err := pgx.CollectRows(rows, scanRequest)
+	return found, safe("list requests", err)
+}
+
+func scanRequest(row pgx.CollectableRow) (Request, error) {
+	var r Request
+	return r, row.Scan(&r.Key.Environment, &r.Key.Session, &r.ID, &r.Kind, &r.Who, &r.Why)
 }
 
 // Decided reads what became of a request; false when it has not been decided yet.
@@ -178,7 +194,7 @@ func resendFacts(ctx context.Context, tx pgx.Tx, r Request) (facts order.ResendF
 	err = tx.QueryRow(ctx, `
 SELECT o.payment, coalesce(q.address, o.address, o.buyer_email, ''),
        coalesce(e.subject::int, 0), coalesce(e.finished_at IS NULL AND e.stopped_at IS NULL, false), coalesce(e.recipient, ''),
-       coalesce(e.failure_class, ''), e.finished_at IS NOT NULL, e.stopped_at IS NOT NULL,
+       coalesce(e.failure_class, ''), e.finished_at IS NOT NULL, e.stopped_at IS NOT NULL, coalesce(e.finished_at > q.created_at, false),
        coalesce((SELECT string_agg(DISTINCT v.delivery, ', ') FROM email_evidence v WHERE v.delivery <> ''
            AND (v.message_id = e.provider_id OR v.environment = $1 AND v.session = $2 AND v.generation::text = e.subject)), ''),
        (SELECT count(*) FROM obligations a WHERE a.environment = $1 AND a.session = $2 AND a.kind = 'access' AND a.finished_at IS NULL),
@@ -189,7 +205,7 @@ LEFT JOIN LATERAL (
     SELECT * FROM obligations b WHERE b.environment = $1 AND b.session = $2 AND b.kind = 'email' ORDER BY b.subject::int DESC LIMIT 1
 ) e ON true
 WHERE o.environment = $1 AND o.session = $2`, r.Key.Environment, r.Key.Session, r.ID).
-		Scan(&facts.Payment, &facts.Address, &facts.Generation, &facts.Open, &facts.Recipient, &class, &accepted, &stopped, &told, &open, &granted)
+		Scan(&facts.Payment, &facts.Address, &facts.Generation, &facts.Open, &facts.Recipient, &class, &accepted, &stopped, &facts.Answered, &told, &open, &granted)
 	if noRows(err) {
 		return order.ResendFacts{Payment: order.PaymentPending}, "unknown order", nil
 	}

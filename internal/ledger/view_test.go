@@ -140,11 +140,12 @@ func TestLateWeakerEvidenceHidesNothing(t *testing.T) {
 	for _, step := range []struct{ told, want order.Delivery }{
 		{order.DeliveryDelayed, order.DeliveryDelayed},
 		{order.DeliverySent, order.DeliveryDelayed},
+		{order.DeliveryComplained, order.DeliveryComplained},
 		{order.DeliveryBounced, order.DeliveryBounced},
 		{order.DeliveryDelivered, order.DeliveryBounced},
 		{order.DeliveryNone, order.DeliveryBounced},
-		{order.DeliveryComplained, order.DeliveryComplained},
-		{order.DeliverySent, order.DeliveryComplained},
+		{order.DeliveryComplained, order.DeliveryBounced},
+		{order.DeliverySent, order.DeliveryBounced},
 	} {
 		b.tell(b.emailEvent(string(step.told)+string(step.want), "1", b.message(1), step.told))
 		if got := b.view().Facts.Delivery; got != step.want {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
 
 	"handover/internal/ledger"
 	"handover/internal/order"
@@ -26,7 +27,7 @@ type Listed struct {
 func List(views []ledger.View, now time.Time) []Listed {
 	listed := make([]Listed, 0, len(views))
 	for _, v := range views {
-		listed = append(listed, Listed{StatusJSON: web.Status(v), AgeSeconds: int64(now.Sub(since(v)).Seconds()), Reason: v.Reason, Next: next(v)})
+		listed = append(listed, Listed{StatusJSON: web.Status(v), AgeSeconds: int64(now.Sub(v.CreatedAt).Seconds()), Reason: v.Reason, Next: next(v)})
 	}
 	return listed
 }
@@ -50,7 +51,7 @@ func PrintList(w io.Writer, views []ledger.View, now time.Time) {
 	t := tabwriter.NewWriter(w, 2, 4, 2, ' ', 0)
 	fmt.Fprintln(t, "ORDER\tAGE\tAMOUNT\tPAYMENT\tACCESS\tEMAIL")
 	for _, v := range views {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", v.Key, Age(now.Sub(since(v))), v.Total, v.Facts.Payment, v.Facts.Access, emailWord(v.Facts))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", v.Key, Age(now.Sub(v.CreatedAt)), v.Total, v.Facts.Payment, v.Facts.Access, emailWord(v.Facts))
 	}
 	t.Flush()
 	for _, v := range views {
@@ -86,9 +87,33 @@ func PrintStatus(w io.Writer, v ledger.View, audit []ledger.AuditEntry, now time
 	if len(audit) > 0 {
 		fmt.Fprintln(w, "\nWhat people did")
 		for _, a := range audit {
-			fmt.Fprintf(w, "  %s  %s: %s. Why: %s\n", a.At.UTC().Format("2006-01-02 15:04:05Z"), a.Who, a.What, cmp.Or(a.Why, "not said"))
+			fmt.Fprintf(w, "  %s  %s: %s. Why: %s\n", a.At.UTC().Format("2006-01-02 15:04:05Z"), plain(a.Who), plain(a.What), cmp.Or(plain(a.Why), "not said"))
 		}
 	}
+}
+
+// PrintWaiting writes what people have asked for and nobody has decided yet.
+func PrintWaiting(w io.Writer, waiting []ledger.Request) {
+	if len(waiting) > 0 {
+		fmt.Fprintln(w, "\nWaiting for a worker")
+	}
+	for _, r := range waiting {
+		fmt.Fprintf(w, "  %s by %s. Why: %s\n", plain(r.Kind), plain(r.Who), cmp.Or(plain(r.Why), "not said"))
+	}
+}
+
+// plain makes text that somebody else wrote fit for a terminal: one line, no escapes, nothing that turns the direction of
+// writing.
+func plain(s string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case unicode.Is(unicode.Bidi_Control, c):
+			return -1
+		case unicode.IsControl(c), c == '\u2028', c == '\u2029':
+			return ' '
+		}
+		return c
+	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
 // printFacts writes the three facts below each other, each with what is known of it.
@@ -120,7 +145,7 @@ func printItems(w io.Writer, v ledger.View) {
 }
 
 func itemName(i order.Item) string {
-	name := i.Name
+	name := plain(i.Name)
 	if name == "" {
 		name = strings.Join(i.Refs, ", ")
 	}

@@ -41,6 +41,7 @@ const (
 	ReasonPaymentConfig   Reason = "payment_misconfigured"
 	ReasonEmailSpent      Reason = "email_attempts_spent"
 	ReasonEmailUncertain  Reason = "email_outcome_unknown"
+	ReasonLinkSecret      Reason = "link_secret_missing"
 )
 
 // Next is what a person can do about it. Where there is a command it stands at the end, after a colon.
@@ -64,6 +65,8 @@ func (r Reason) Next() string {
 		return "The email provider refuses this message; is the address right? Then: starter resend ORDER --reason TEXT --to ADDRESS"
 	case ReasonEmailConfig:
 		return "The email provider refuses our key or domain: mend the [email] settings and restart the worker. Then: starter retry --misconfigured --reason TEXT"
+	case ReasonLinkSecret:
+		return "An email that waits was made with a link secret that has left link_secrets: put it back behind the first and restart the worker. Then: starter retry --misconfigured --reason TEXT"
 	case ReasonEmailSpent:
 		return "The email provider kept failing. When it is well again: starter retry ORDER --reason TEXT"
 	case ReasonEmailUncertain:
@@ -79,11 +82,13 @@ func (r Reason) Step() string {
 		return "payment"
 	case ReasonItemsUnknown, ReasonAccessStopped:
 		return "access"
-	case ReasonNoAddress, ReasonEmailRefused, ReasonEmailConfig, ReasonEmailSpent, ReasonEmailUncertain:
+	case ReasonNoAddress, ReasonEmailRefused, ReasonEmailConfig, ReasonEmailSpent, ReasonEmailUncertain, ReasonLinkSecret:
 		return "email"
 	}
 	return ""
 }
 
 // Settings says that the shop's own settings are at fault, and so not this order alone.
-func (r Reason) Settings() bool { return r == ReasonEmailConfig || r == ReasonPaymentConfig }
+func (r Reason) Settings() bool {
+	return r == ReasonEmailConfig || r == ReasonPaymentConfig || r == ReasonLinkSecret
+}

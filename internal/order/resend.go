@@ -66,10 +66,11 @@ type ResendFacts struct {
 	Generation int    // the newest; 0 when there is none
 	Open       bool   // the newest is claimed, or waits for an automatic attempt
 	Recipient  string // to whom the newest is frozen; empty when it is not
+	Answered   bool   // the newest was accepted after this was asked for: it is what was asked for
 }
 
 // DecideResend is the rule of the deliberate resend: refused before there is anything to tell the buyer, joined to one
-// under way to the same address, and otherwise a new generation.
+// to the same address that is under way or has gone since it was asked for, and otherwise a new generation.
 func DecideResend(f ResendFacts) (Outcome, Refusal) {
 	switch {
 	case f.Payment != PaymentConfirmed:
@@ -78,7 +79,7 @@ func DecideResend(f ResendFacts) (Outcome, Refusal) {
 		return OutcomeRefused, RefusedNoAccess
 	case f.Address == "":
 		return OutcomeRefused, RefusedNoAddress
-	case f.Open && (f.Recipient == "" || f.Recipient == f.Address):
+	case (f.Open || f.Answered) && (f.Recipient == "" || f.Recipient == f.Address):
 		return OutcomeJoined, RefusedNone
 	case f.Generation >= MostGenerations:
 		return OutcomeRefused, RefusedTooMany

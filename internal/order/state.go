@@ -53,10 +53,10 @@ const (
 	DeliverySent       Delivery = "sent"
 	DeliveryDelayed    Delivery = "delayed"
 	DeliveryDelivered  Delivery = "delivered"
+	DeliveryComplained Delivery = "complained"
 	DeliverySuppressed Delivery = "suppressed"
 	DeliveryFailed     Delivery = "failed"
 	DeliveryBounced    Delivery = "bounced"
-	DeliveryComplained Delivery = "complained"
 )
 
 // Rank orders the evidence: events arrive in any order, and a late weaker one must not hide a stronger one.
@@ -68,13 +68,13 @@ func (d Delivery) Rank() int {
 		return 2
 	case DeliveryDelivered:
 		return 3
-	case DeliverySuppressed:
-		return 4
-	case DeliveryFailed:
-		return 5
-	case DeliveryBounced:
-		return 6
 	case DeliveryComplained:
+		return 4
+	case DeliverySuppressed:
+		return 5
+	case DeliveryFailed:
+		return 6
+	case DeliveryBounced:
 		return 7
 	}
 	return 0

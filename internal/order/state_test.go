@@ -15,7 +15,7 @@ var (
 	emails     = []order.EmailState{order.EmailPending, order.EmailAccepted, order.EmailUncertain, order.EmailAttention}
 	deliveries = []order.Delivery{
 		order.DeliveryNone, order.DeliverySent, order.DeliveryDelayed, order.DeliveryDelivered,
-		order.DeliverySuppressed, order.DeliveryFailed, order.DeliveryBounced, order.DeliveryComplained,
+		order.DeliveryComplained, order.DeliverySuppressed, order.DeliveryFailed, order.DeliveryBounced,
 	}
 	customerStates = []order.CustomerState{
 		order.CustomerWaiting, order.CustomerProcessing, order.CustomerFailed, order.CustomerPreparing, order.CustomerEmailPending,

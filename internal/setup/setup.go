@@ -138,7 +138,7 @@ func (p *Process) Checks() []telemetry.Check {
 	return []telemetry.Check{
 		{Name: "database", Run: p.Ledger.Ping},
 		{Name: "migrations", Run: func(ctx context.Context) error { return ledger.Migrated(ctx, p.Pool) }},
-		{Name: "temporal", Run: func(ctx context.Context) error { return engine.Healthy(ctx, p.Temporal) }},
+		{Name: "temporal", Run: func(ctx context.Context) error { return engine.Healthy(ctx, p.Temporal, p.Namespace) }},
 	}
 }
 

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
@@ -97,7 +99,7 @@ func (s *stack) configure(ctx context.Context) (*apps, error) {
 		{"starter", starterPort, &a.starter}, {"starter-admin", starterAdminPort, &a.starterAdmin},
 		{"worker-admin", workerAdminPort, &a.workerAdmin}, {"sandbox", sandboxPort, &a.sandbox},
 	} {
-		port, err := s.state.Port(p.name, p.preferred)
+		port, err := s.port(p.name, p.preferred)
 		if err != nil {
 			return nil, err
 		}
@@ -119,20 +121,45 @@ func (s *stack) configure(ctx context.Context) (*apps, error) {
 	return a, s.writeVariables(a, own)
 }
 
-// writeVariables lets a person run the starter's commands against the stack.
+// forgetTemporal drops the reader's own settings of Temporal, as dev.WithoutTemporal does for our processes, but for the
+// one that is ours. The last name is there because some shells refuse an unset of nothing.
+const forgetTemporal = `unset $(env | sed -n '/^TEMPORAL_CLI=/d; s/^\(TEMPORAL_[A-Za-z0-9_]*\)=.*/\1/p') TEMPORAL_PROFILE` + "\n"
+
+// writeVariables lets a person run the starter's and Temporal's commands against the stack.
 func (s *stack) writeVariables(a *apps, own []string) error {
 	a.variables = s.state.Path("env")
+	var script strings.Builder
 	if s.temporal != nil {
-		own = append(own, "TEMPORAL_ADDRESS="+s.temporal.Address())
+		if err := s.linkTemporal(); err != nil {
+			return fmt.Errorf("make the temporal command: %w", err)
+		}
+		script.WriteString(forgetTemporal)
+		own = append(own, "TEMPORAL_ADDRESS="+s.temporal.Address(), "TEMPORAL_CONFIG_FILE="+s.noProfiles())
 	}
 	own = append(own, "ADMIN_ADDR="+host(a.starterAdmin), "LISTEN_ADDR="+host(a.starter))
-	var script strings.Builder
 	for _, variable := range own {
 		name, value, _ := strings.Cut(variable, "=")
 		fmt.Fprintf(&script, "export %s=%s\n", name, quoted(value))
 	}
 	fmt.Fprintf(&script, "PATH=%s:$PATH\n", quoted(s.state.Path("bin")))
 	return os.WriteFile(a.variables, []byte(script.String()), 0o600)
+}
+
+// linkTemporal puts the Temporal program in use beside our own, as temporal.
+func (s *stack) linkTemporal() error {
+	link := s.program("temporal")
+	// Resolved, because the program may have been found on a PATH that has this very link.
+	target, err := filepath.EvalSymlinks(s.binary)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
+		return err
+	}
+	if err := os.Remove(link); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return os.Symlink(target, link)
 }
 
 // quoted is one word to a shell.

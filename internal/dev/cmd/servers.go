@@ -111,7 +111,7 @@ func (s *stack) startServers(ctx context.Context, o serverOptions) error {
 
 func (s *stack) startPostgres(ctx context.Context, o serverOptions) error {
 	began := time.Now()
-	port, err := s.state.Port("postgres", postgresPort)
+	port, err := s.port("Postgres", postgresPort)
 	if err != nil {
 		return err
 	}
@@ -133,11 +133,11 @@ func (s *stack) startTemporal(ctx context.Context, o serverOptions) error {
 		return err
 	}
 	began := time.Now()
-	port, err := s.state.Port("temporal", temporalPort)
+	port, err := s.port("Temporal", temporalPort)
 	if err != nil {
 		return err
 	}
-	ui, err := s.state.Port("temporal-ui", temporalUIPort)
+	ui, err := s.port("Temporal-UI", temporalUIPort)
 	if err != nil {
 		return err
 	}
@@ -170,11 +170,24 @@ func (s *stack) clients() ([]string, error) {
 	if s.temporal == nil {
 		return os.Environ(), nil
 	}
-	none := s.state.Path("temporal.toml")
+	none := s.noProfiles()
 	if err := os.WriteFile(none, nil, 0o600); err != nil {
 		return nil, err
 	}
 	return append(dev.WithoutTemporal(os.Environ()), "TEMPORAL_ADDRESS="+s.temporal.Address(), "TEMPORAL_CONFIG_FILE="+none), nil
+}
+
+// noProfiles is the path of an empty file that takes the place of the user's own temporal.toml.
+func (s *stack) noProfiles() string { return s.state.Path("temporal.toml") }
+
+// port is the state's choice of a port for the named server, and says when it is not the usual one.
+func (s *stack) port(name string, preferred int) (int, error) {
+	port, err := s.state.Port(strings.ToLower(name), preferred)
+	if err == nil && port != preferred {
+		// "was", because a port once chosen is kept although the usual one may be free by now.
+		fmt.Fprintf(s.say, "  %-10s port %d was taken: %d instead\n", name, preferred, port)
+	}
+	return port, err
 }
 
 func (s *stack) ready(what, where string, began time.Time) {

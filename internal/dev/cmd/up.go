@@ -17,6 +17,7 @@ const orderLimit = 60 * time.Second
 // up brings everything up, shows one order and stays until Ctrl-C.
 func up(ctx context.Context, root string) error {
 	return show(ctx, root, os.Stdout, func(ctx context.Context, s *stack, a *apps, p *purchase) error {
+		s.tellAddresses(os.Stdout, a, p)
 		fmt.Fprintf(os.Stdout, "  Ctrl-C stops everything. Logs are in %s\n", s.relative(s.state.Path("logs")))
 		defer fmt.Fprintln(s.say, "stopping …")
 		return stay(ctx)
@@ -32,6 +33,7 @@ func demo(ctx context.Context, root string) error {
 	}
 	return show(ctx, root, story, func(ctx context.Context, s *stack, a *apps, p *purchase) error {
 		if !asJSON {
+			fmt.Fprintln(story, "  make up keeps it running, with the order page, the Temporal UI, a shop and an inbox")
 			return nil
 		}
 		command := exec.CommandContext(ctx, s.program("starter"), "status", p.key(), "--json")
@@ -104,17 +106,18 @@ func (s *stack) buy(ctx context.Context, a *apps, story io.Writer) (*purchase, e
 	if err != nil {
 		return nil, err
 	}
-	s.tellStory(story, a, what, p, read)
+	tellStory(story, what, p, read)
 	if earlier != nil {
+		fmt.Fprintf(story, "  waiting for the order that was interrupted before: %s …\n", earlier.key())
 		if err := a.await(ctx, earlier, 2*orderLimit); err != nil {
 			return nil, fmt.Errorf("the order of the interrupted start: %w", err)
 		}
-		fmt.Fprintf(story, "  The order that was interrupted before is delivered too: %s\n\n", earlier.key())
+		fmt.Fprint(story, "  it is delivered too\n\n")
 	}
 	return p, p.save(record)
 }
 
-func (s *stack) tellStory(out io.Writer, a *apps, what sale, p *purchase, read int) {
+func tellStory(out io.Writer, what sale, p *purchase, read int) {
 	fmt.Fprintf(out, "\n%s: paid, unlocked and emailed in %s\n\n", what.Name, round(p.took()))
 	line := func(at time.Duration, text string) { fmt.Fprintf(out, "  %7s  %s\n", round(at), text) }
 	line(0, "checkout finished at the sandbox")
@@ -123,6 +126,10 @@ func (s *stack) tellStory(out io.Writer, a *apps, what sale, p *purchase, read i
 		line(fact.at, fact.what)
 	}
 	fmt.Fprintf(out, "  %7s  the emailed link opens, and gives %s (%d bytes)\n\n", "", what.file, read)
+}
+
+// tellAddresses is for a stack that stays.
+func (s *stack) tellAddresses(out io.Writer, a *apps, p *purchase) {
 	address := func(name, text string) { fmt.Fprintf(out, "  %-11s %s\n", name, text) }
 	address("order page", a.starter+"/orders/"+p.key())
 	if s.temporal != nil {

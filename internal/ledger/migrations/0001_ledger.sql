@@ -46,7 +46,8 @@ CREATE INDEX orders_unpaid ON orders (created_at) WHERE payment = 'pending';
 CREATE INDEX orders_ignored ON orders (created_at) WHERE payment = 'ignored';
 CREATE INDEX orders_attention ON orders (attention_at) WHERE attention_at IS NOT NULL;
 CREATE INDEX orders_created ON orders (created_at);
-CREATE INDEX orders_address ON orders (lower(coalesce(address, buyer_email)));
+CREATE INDEX orders_buyer_email ON orders (lower(buyer_email));
+CREATE INDEX orders_address ON orders (lower(address)) WHERE address IS NOT NULL;
 CREATE INDEX orders_payment_ref ON orders (environment, payment_ref) WHERE payment_ref IS NOT NULL;
 
 CREATE TABLE order_items (

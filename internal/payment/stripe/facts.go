@@ -53,7 +53,7 @@ func buyerEmail(cs *sdk.CheckoutSession) string {
 func items(lines []*sdk.LineItem) []order.Item {
 	list := make([]order.Item, 0, len(lines))
 	for i, l := range lines {
-		item := order.Item{Line: i + 1, Name: clean(l.Description), Quantity: l.Quantity}
+		item := order.Item{Line: i + 1, Name: clean(l.Description), Quantity: quantity(l)}
 		if l.Price != nil {
 			item.Refs = appendID(item.Refs, l.Price.ID)
 			if l.Price.Product != nil {
@@ -63,6 +63,15 @@ func items(lines []*sdk.LineItem) []order.Item {
 		list = append(list, item)
 	}
 	return list
+}
+
+// quantity reads a field that may be null (https://docs.stripe.com/api/checkout/sessions/line_items): a line that costs
+// something is one of it.
+func quantity(l *sdk.LineItem) int64 {
+	if l.Quantity == 0 && l.AmountSubtotal > 0 {
+		return 1
+	}
+	return l.Quantity
 }
 
 func appendID(ids []string, id string) []string {

@@ -33,11 +33,21 @@ func (p *Provider) Session(ctx context.Context, id string) (payment.Facts, error
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.callTimeout)
 	defer cancel()
-	ctx, answer := wire.Watch(ctx)
+	found, err := p.session(ctx, id, p.account)
+	var missing *payment.APIError
+	if p.account != "" && errors.As(err, &missing) && missing.Status == http.StatusNotFound {
+		return p.session(ctx, id, "") // not the connected account's: then it is the key's own
+	}
+	return found, err
+}
 
+// session retrieves a session that belongs to the account (https://docs.stripe.com/connect/authentication), or to the
+// key's own where that is empty.
+func (p *Provider) session(ctx context.Context, id, account string) (payment.Facts, error) {
+	ctx, answer := wire.Watch(ctx)
 	params := &sdk.CheckoutSessionRetrieveParams{}
-	if p.account != "" { // https://docs.stripe.com/connect/authentication
-		params.SetStripeAccount(p.account)
+	if account != "" {
+		params.SetStripeAccount(account)
 	}
 	params.AddExpand("line_items")
 	params.AddExpand("payment_intent.latest_charge")
@@ -48,7 +58,7 @@ func (p *Provider) Session(ctx context.Context, id string) (payment.Facts, error
 	if cs.ID != id {
 		return payment.Facts{}, &payment.APIError{Status: answer.Status, Code: codeWrongSession}
 	}
-	lines, err := p.lineItems(ctx, cs, answer)
+	lines, err := p.lineItems(ctx, cs, account, answer)
 	if err != nil {
 		return payment.Facts{}, err
 	}
@@ -57,7 +67,7 @@ func (p *Provider) Session(ctx context.Context, id string) (payment.Facts, error
 
 // lineItems returns the embedded first page and, where there are more, the pages after it. A retrieved session holds ten
 // at most (https://docs.stripe.com/checkout/fulfillment).
-func (p *Provider) lineItems(ctx context.Context, cs *sdk.CheckoutSession, answer *wire.Answer) ([]*sdk.LineItem, error) {
+func (p *Provider) lineItems(ctx context.Context, cs *sdk.CheckoutSession, account string, answer *wire.Answer) ([]*sdk.LineItem, error) {
 	seen := map[string]bool{}
 	var lines []*sdk.LineItem
 	more := cs.Mode == sdk.CheckoutSessionModePayment // nothing embedded: ask for the list itself
@@ -67,8 +77,8 @@ func (p *Provider) lineItems(ctx context.Context, cs *sdk.CheckoutSession, answe
 	for more {
 		params := &sdk.CheckoutSessionListLineItemsParams{Session: &cs.ID}
 		params.Single, params.Limit = true, sdk.Int64(pageSize)
-		if p.account != "" {
-			params.SetStripeAccount(p.account)
+		if account != "" {
+			params.SetStripeAccount(account)
 		}
 		if len(lines) > 0 {
 			params.StartingAfter = &lines[len(lines)-1].ID

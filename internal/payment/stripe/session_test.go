@@ -317,3 +317,30 @@ func TestAConnectedAccountsSessionsAreAskedForOnItsBehalf(t *testing.T) {
 		t.Errorf("accounts of the two calls (-want +got):\n%s", diff)
 	}
 }
+
+func TestALineWithoutAQuantityIsOneOfIt(t *testing.T) {
+	t.Parallel()
+	for quantity, want := range map[string]int64{`"quantity":null,`: 1, ``: 1, `"quantity":0,`: 1, `"quantity":3,`: 3} {
+		p := answering(t, `{"id":"cs_test_a1","object":"checkout.session","livemode":false,"mode":"payment","line_items":{"object":"list","has_more":false,
+			"data":[{"id":"li_1","object":"item",`+quantity+`"amount_subtotal":1900,"price":{"id":"price_1","object":"price","product":"prod_1"}}]}}`)
+		if got := retrieve(t, p).Items[0].Quantity; got != want {
+			t.Errorf("%q is %d, want %d", quantity, got, want)
+		}
+	}
+}
+
+func TestASessionOfTheKeysOwnAccountIsFoundBesideAConnectedOne(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Stripe-Account") != "" {
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = io.WriteString(w, `{"error":{"type":"invalid_request_error","code":"resource_missing"}}`)
+			return
+		}
+		_, _ = io.WriteString(w, session(`"mode":"payment"`))
+	}))
+	t.Cleanup(s.Close)
+	if got := retrieve(t, provider(t, func(c *stripe.Config) { c.APIURL, c.Account = s.URL, "acct_1" })); len(got.Items) != 1 {
+		t.Errorf("found %+v", got)
+	}
+}
