@@ -60,5 +60,6 @@ func commandApart(sentence string) string {
 	if !found {
 		return sentence + "\n"
 	}
-	return text + ":\n\n```\nstarter " + strings.TrimSuffix(command, ".") + "\n```\n"
+	// The last line of the details is shown by half: an empty one takes its place.
+	return text + ":\n\n```\nstarter " + strings.TrimSuffix(command, ".") + "\n```\n\n\u00a0\n"
 }
