@@ -52,17 +52,6 @@ func (k Key) EmailKey(generation int) string {
 	return fmt.Sprintf("handover/%s/%s/email/%s", k.Environment, k.Session, strconv.Itoa(generation))
 }
 
-// KeyFromWorkflowID is the reverse of WorkflowID.
-func KeyFromWorkflowID(id string) (Key, error) {
-	rest, found := strings.CutPrefix(id, "order:")
-	environment, session, split := strings.Cut(rest, ":")
-	k := Key{Environment: environment, Session: session}
-	if !found || !split || !k.Valid() {
-		return Key{}, ErrBadKey
-	}
-	return k, nil
-}
-
 // ValidEnvironment says whether s can name an environment.
 func ValidEnvironment(s string) bool { return environmentPattern.MatchString(s) }
 

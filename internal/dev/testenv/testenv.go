@@ -53,12 +53,6 @@ func TemporalCLI(t testing.TB) string {
 	return need(t, CLIVariable)
 }
 
-// ChromiumPath is the path of the browser.
-func ChromiumPath(t testing.TB) string {
-	t.Helper()
-	return need(t, ChromiumVariable)
-}
-
 func need(t testing.TB, variable string) string {
 	t.Helper()
 	value := os.Getenv(variable)
