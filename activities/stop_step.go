@@ -22,7 +22,9 @@ type StopStepInput struct {
 
 // StopStepResult is why the order needs attention now.
 type StopStepResult struct {
-	Reason order.Reason `json:"reason"`
+	Reason order.Reason `json:"reason,omitempty"`
+	// Accepted says that an event of the email provider proves that the message was taken: nothing has to be stopped.
+	Accepted bool `json:"accepted,omitempty"`
 }
 
 // StopStep marks an order for a person when the last attempt died or failed in a way that promised another one. What
@@ -37,6 +39,14 @@ func (a *Activities) StopStep(ctx context.Context, in StopStepInput) (StopStepRe
 	case stepPayment:
 		err = a.Ledger.StopPayment(ctx, in.Order, in.Event, in.Class, reason)
 	case stepEmail:
+		proved, failure := a.Ledger.AcceptByEvidence(ctx, ledger.EmailWork(in.Order, in.Generation), "")
+		if failure != nil {
+			return StopStepResult{}, a.failed(ctx, stepStop, in.Order, judge(failure).class, failure)
+		}
+		if proved {
+			a.done(ctx, stepStop, in.Order, "accepted by evidence")
+			return StopStepResult{Accepted: true}, nil
+		}
 		err = a.Ledger.Stop(ctx, ledger.EmailWork(in.Order, in.Generation), "", in.Class, reason)
 	case stepAccess:
 		err = a.Ledger.StopAccess(ctx, in.Order, in.Class, reason)

@@ -104,7 +104,7 @@ func (r *resendCommand) await(c *console, l *ledger.Ledger, request ledger.Reque
 	answer := resendJSON{Order: request.Key.String(), Outcome: "waiting", Email: order.EmailPending}
 	deadline := time.Now().Add(20 * time.Second)
 	for handedOver && time.Now().Before(deadline) && c.ctx.Err() == nil {
-		d, decided, err := l.Decided(c.ctx, request.Key, request.ID)
+		d, decided, err := l.Decided(c.ctx, request)
 		if err != nil {
 			return err
 		}

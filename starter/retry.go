@@ -73,7 +73,7 @@ func (r *retryCommand) chosen(c *console, l *ledger.Ledger) ([]ledger.View, erro
 func decided(c *console, l *ledger.Ledger, request ledger.Request) (retried, error) {
 	answer := retried{Order: request.Key.String(), Outcome: "waiting"}
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline) && c.ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
-		d, known, err := l.Decided(c.ctx, request.Key, request.ID)
+		d, known, err := l.Decided(c.ctx, request)
 		if err != nil {
 			return answer, err
 		}

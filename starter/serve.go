@@ -76,9 +76,26 @@ func webDeps(ctx context.Context, p *setup.Process, d *dispatch.Dispatcher) (web
 		return web.Deps{}, nil, err
 	}
 	return web.Deps{
-		Environments: environments, Orders: p.Ledger, Events: p.Ledger, Dispatcher: d, EmailWebhook: events, EmailEvents: p.Ledger,
+		Environments: environments, Orders: p.Ledger, Events: p.Ledger, Dispatcher: d, EmailWebhook: events, EmailEvents: emailEvents{p.Ledger, d},
 		Resender: resender{p.Ledger, d}, Files: bucket, Catalogue: order.NewCatalogue(p.Config.Products), Metrics: p.Counters, Log: p.Log, Now: time.Now,
 	}, func() { _ = bucket.Close() }, nil
+}
+
+// emailEvents keeps the email provider's events, and tells an order's workflow when one has settled it.
+type emailEvents struct {
+	ledger     *ledger.Ledger
+	dispatcher *dispatch.Dispatcher
+}
+
+func (e emailEvents) RecordEmailEvent(ctx context.Context, event email.Event, body []byte) error {
+	key, settled, err := e.ledger.SettleByEmailEvent(ctx, event, body)
+	if err != nil || !settled {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	_ = e.dispatcher.Replay(ctx, key) // what the workflow shows is a copy; the ledger has it
+	return nil
 }
 
 // resender carries out the buyer's "send it again": filed first, so that it is not lost while Temporal is away.

@@ -236,6 +236,9 @@ func (d *delivery) due() bool {
 	if !d.settled() && d.look {
 		return true
 	}
+	if d.Payment == order.PaymentConfirmed && d.Reason == "" && d.Access == order.AccessPending {
+		return true
+	}
 	return d.emailDue && d.Access == order.AccessGranted
 }
 
@@ -260,6 +263,9 @@ func (d *delivery) stop(ctx workflow.Context, step string, class order.Class, re
 	if err == nil && d.Reason == reason {
 		d.Reason = stopped.Reason
 	}
+	if stopped.Accepted && d.Generation == in.Generation {
+		d.Email = order.EmailAccepted
+	}
 }
 
 // alert tells the owner why a person is needed. Whether that worked is written down and changes nothing here.
@@ -270,6 +276,7 @@ func (d *delivery) alert(ctx workflow.Context) {
 	if d.alerted = d.Reason; d.Reason == "" {
 		return
 	}
-	var told activities.AlertOwnerResult
-	_ = d.run(ctx, alertPolicy, "Tell the shop's owner", a.AlertOwner, activities.AlertOwnerInput{Order: d.in.Key(), Reason: d.Reason}, &told)
+	telling := workflow.WithActivityOptions(ctx, alertPolicy.options("Tell the shop's owner"))
+	f := workflow.ExecuteActivity(telling, a.AlertOwner, activities.AlertOwnerInput{Order: d.in.Key(), Reason: d.Reason})
+	d.attend(ctx, func() bool { return f.IsReady() || d.due() }, f) // what the owner does is not held up by telling the owner
 }

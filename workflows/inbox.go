@@ -14,7 +14,8 @@ type inbox struct {
 	wishes        []workflow.ReceiveChannel // one for each kind
 	updates       workflow.Channel
 	waiting       []*request
-	signals       int // signals that came without an identity of their own
+	stale         bool // the ledger may know more than this run
+	signals       int  // signals that came without an identity of their own
 }
 
 // kinds are what an operator can ask for, each as a signal and as an update of that name.
@@ -56,7 +57,10 @@ func (d *delivery) attend(ctx workflow.Context, done func() bool, futures ...wor
 		}
 		s.AddReceive(d.updates, func(c workflow.ReceiveChannel, _ bool) { d.takeUpdate(ctx, c) })
 		s.Select(ctx)
+		for d.take(ctx) { // what came together is decided together
+		}
 		d.answer(ctx)
+		d.refresh(ctx)
 	}
 }
 
@@ -78,7 +82,7 @@ func (d *delivery) take(ctx workflow.Context) bool {
 	var r *request
 	switch {
 	case d.paymentEvents.ReceiveAsync(&raw):
-		d.look = true
+		d.look, d.stale = true, true
 		return true
 	case d.updates.ReceiveAsync(&r):
 		d.waiting = append(d.waiting, r)
@@ -96,7 +100,19 @@ func (d *delivery) take(ctx workflow.Context) bool {
 func (d *delivery) takePaymentEvent(ctx workflow.Context, c workflow.ReceiveChannel) {
 	var raw converter.RawValue
 	c.Receive(ctx, &raw)
-	d.look = true
+	d.look, d.stale = true, true
+}
+
+// refresh takes up what the ledger knows after somebody has told of something new, where a person was needed: it may be
+// settled already, as when the email provider's own event proves that a message was taken.
+func (d *delivery) refresh(ctx workflow.Context) {
+	stale := d.stale
+	if d.stale = false; !stale || d.Reason == "" || !d.settled() {
+		return
+	}
+	d.catchUp(ctx)
+	d.mark(ctx)
+	d.describe(ctx)
 }
 
 // takeWish receives the signal raw: Temporal drops a payload of the wrong type while telling its sender that it went.

@@ -79,4 +79,45 @@ func TestAnEventOfTheProviderSettlesAnUncertainEmail(t *testing.T) {
 	if out, _, _ := s.Command("list", "--attention"); strings.Contains(out, session) {
 		t.Errorf("a settled order is still on the attention list:\n%s", out)
 	}
+	s.Eventually("the workflow knows of it too", func() bool {
+		state, err := s.Temporal().QueryWorkflow(t.Context(), crashtest.WorkflowID(session), "", "state")
+		var facts struct{ Email, Reason string }
+		return err == nil && state.Get(&facts) == nil && facts.Email == "accepted" && facts.Reason == ""
+	})
+}
+
+// The proof is there before the last attempt: nobody is asked, and nothing is called uncertain.
+func TestAnEventThatCameBeforeTheLastAttemptIsProofEnough(t *testing.T) {
+	t.Parallel()
+	s := crashtest.Open(t, crashtest.Options{Config: "[steps.email]\nattempts = 3\nfirst_wait = \"1s\"\nfactor = 1\n"})
+	f := s.Fault(sandbox.Fault{Target: "resend.send", Mode: "drop"})
+	session := s.Buy(nil)
+	s.AwaitFault("fired", f, 1)
+	if d, err := s.Judge.DeliverEmailEvent(t.Context(), s.Message(session).ID, sandbox.EmailEventRequest{Type: "email.delivered"}); err != nil || d.Statuses[0] != 200 {
+		t.Fatalf("the event was answered %v, %v", d.Statuses, err)
+	}
+	s.AwaitFault("fired", f, 3)
+	s.SettledOnce(session, 1)
+	if out, _, _ := s.Command("status", "test/"+session); strings.Contains(out, "NEEDS ATTENTION") {
+		t.Errorf("the status after the proof:\n%s", out)
+	}
+}
+
+func TestSignalsThatWaitedTogetherAreOneEmail(t *testing.T) {
+	t.Parallel()
+	s := crashtest.Open(t, crashtest.Options{})
+	session := s.Buy(nil)
+	s.SettledOnce(session, 1)
+	s.Worker.Stop()
+	for range 4 {
+		if err := s.Temporal().SignalWorkflow(t.Context(), crashtest.WorkflowID(session), "", "resend", map[string]string{"reason": "hello?"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.StartWorker()
+	s.Eventually("all four are decided", func() bool {
+		out, _, _ := s.Command("status", "test/"+session)
+		return strings.Count(out, "resend: ") == 4
+	})
+	s.SettledOnce(session, 2)
 }

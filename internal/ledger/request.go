@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -120,10 +121,10 @@ func scanRequest(row pgx.CollectableRow) (Request, error) {
 }
 
 // Decided reads what became of a request; false when it has not been decided yet.
-func (l *Ledger) Decided(ctx context.Context, key order.Key, id string) (Decision, bool, error) {
+func (l *Ledger) Decided(ctx context.Context, r Request) (Decision, bool, error) {
 	var d Decision
 	var decided bool
-	err := l.pool.QueryRow(ctx, selectDecision, key.Environment, key.Session, id).
+	err := l.pool.QueryRow(ctx, selectDecision, r.Key.Environment, r.Key.Session, r.ID, r.Kind).
 		Scan(&decided, &d.Outcome, &d.Refusal, &d.Generation)
 	if noRows(err) {
 		return Decision{}, false, nil
@@ -133,7 +134,7 @@ func (l *Ledger) Decided(ctx context.Context, key order.Key, id string) (Decisio
 
 const selectDecision = `
 SELECT carried_out_at IS NOT NULL, split_part(coalesce(outcome, ''), ' ', 1), split_part(coalesce(outcome, ''), ' ', 2), coalesce(generation, 0)
-FROM requests WHERE environment = $1 AND session = $2 AND request_id = $3`
+FROM requests WHERE environment = $1 AND session = $2 AND request_id = $3 AND kind = $4`
 
 // Resend decides a request for a new email, once: a repetition gets the first decision.
 func (l *Ledger) Resend(ctx context.Context, r Request) (Decision, error) {
@@ -151,7 +152,7 @@ func (l *Ledger) decide(ctx context.Context, r Request, what string, take func(p
 			return err
 		}
 		var decided bool
-		if err := tx.QueryRow(ctx, selectDecision, r.Key.Environment, r.Key.Session, r.ID).
+		if err := tx.QueryRow(ctx, selectDecision, r.Key.Environment, r.Key.Session, r.ID, r.Kind).
 			Scan(&decided, &d.Outcome, &d.Refusal, &d.Generation); err != nil {
 			return err
 		}
@@ -200,14 +201,19 @@ SELECT o.payment, coalesce(q.address, o.address, o.buyer_email, ''),
        (SELECT count(*) FROM obligations a WHERE a.environment = $1 AND a.session = $2 AND a.kind = 'access' AND a.finished_at IS NULL),
        (SELECT count(*) FROM grants g WHERE g.environment = $1 AND g.session = $2 AND g.state = 'granted')
 FROM orders o
-JOIN requests q ON q.environment = $1 AND q.session = $2 AND q.request_id = $3
+JOIN requests q ON q.environment = $1 AND q.session = $2 AND q.request_id = $3 AND q.kind = $4
 LEFT JOIN LATERAL (
     SELECT * FROM obligations b WHERE b.environment = $1 AND b.session = $2 AND b.kind = 'email' ORDER BY b.subject::int DESC LIMIT 1
 ) e ON true
-WHERE o.environment = $1 AND o.session = $2`, r.Key.Environment, r.Key.Session, r.ID).
+WHERE o.environment = $1 AND o.session = $2`, r.Key.Environment, r.Key.Session, r.ID, r.Kind).
 		Scan(&facts.Payment, &facts.Address, &facts.Generation, &facts.Open, &facts.Recipient, &class, &accepted, &stopped, &facts.Answered, &told, &open, &granted)
 	if noRows(err) {
 		return order.ResendFacts{Payment: order.PaymentPending}, "unknown order", nil
+	}
+	for word := range strings.SplitSeq(told, ", ") {
+		if order.Delivery(word).CameBack() {
+			facts.Answered = false // what came back is not what was asked for
+		}
 	}
 	facts.Access = order.AccessPending
 	if open == 0 && granted > 0 {
@@ -270,11 +276,11 @@ func conclude(ctx context.Context, tx pgx.Tx, r Request, d Decision, evidence st
 	_, err := tx.Exec(ctx, `
 WITH decided AS (
     UPDATE requests SET carried_out_at = now(), outcome = $4, generation = nullif($5, 0)
-    WHERE environment = $1 AND session = $2 AND request_id = $3
+    WHERE environment = $1 AND session = $2 AND request_id = $3 AND kind = $7
     RETURNING who, why
 )
 INSERT INTO audit (environment, session, who, what, why) SELECT $1, $2, who, $6, why FROM decided`,
-		r.Key.Environment, r.Key.Session, r.ID, outcome, d.Generation, fmt.Sprintf("%s: %s (%s)", r.Kind, outcome, evidence))
+		r.Key.Environment, r.Key.Session, r.ID, outcome, d.Generation, fmt.Sprintf("%s: %s (%s)", r.Kind, outcome, evidence), r.Kind)
 	return err
 }
 

@@ -20,7 +20,7 @@ func TestUnreadableRequestIsWrittenDown(t *testing.T) {
 	if diff := cmp.Diff([]string{"sam | resend: refused payload_not_readable (nothing was done) | the buyer lost it"}, b.told()); diff != "" {
 		t.Errorf("audit (-want +got):\n%s", diff)
 	}
-	d, decided, err := b.Decided(t.Context(), b.key, "r1")
+	d, decided, err := b.Decided(t.Context(), b.request("r1"))
 	if !decided || err != nil || d.Refusal != order.RefusedUnreadable || d.Outcome != order.OutcomeRefused {
 		t.Errorf("read later: %+v, %v, %v", d, decided, err)
 	}
@@ -34,7 +34,7 @@ func TestRefusalDoesNotTakeBackADecision(t *testing.T) {
 	b := newBench(t).pay().give().accept(1)
 	b.resend(b.request("r1"))
 	b.must(b.Refuse(t.Context(), b.request("r1"), order.RefusedUnreadable))
-	if d, _, err := b.Decided(t.Context(), b.key, "r1"); err != nil || d.Outcome != order.OutcomeSending || len(b.told()) != 1 {
+	if d, _, err := b.Decided(t.Context(), b.request("r1")); err != nil || d.Outcome != order.OutcomeSending || len(b.told()) != 1 {
 		t.Errorf("now %+v, %v, %d audit lines", d, err, len(b.told()))
 	}
 }
@@ -42,7 +42,7 @@ func TestRefusalDoesNotTakeBackADecision(t *testing.T) {
 func TestRequestNobodyMadeIsNotDecided(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	if d, decided, err := b.Decided(t.Context(), b.key, "none"); decided || err != nil || d != (ledger.Decision{}) {
+	if d, decided, err := b.Decided(t.Context(), b.request("none")); decided || err != nil || d != (ledger.Decision{}) {
 		t.Errorf("%+v, %v, %v", d, decided, err)
 	}
 }
@@ -178,5 +178,34 @@ func TestRetryReopensWhatStoppedOnceAndKeepsTheKeys(t *testing.T) {
 	b.exec(`UPDATE obligations SET first_attempt_at = now() - interval '2 hours', stopped_at = now(), failure_class = 'unknown_outcome' WHERE kind = 'email'`)
 	if d := retry("two"); d.Outcome != order.OutcomeRefused || d.Refusal != order.RefusedPastWindow {
 		t.Errorf("past the window: %+v", d)
+	}
+}
+
+func TestOneIDOfTwoKindsIsTwoRequests(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).pay().give().accept(1)
+	retry := b.request("TICKET-7")
+	retry.Kind = "retry"
+	if d, err := b.Retry(t.Context(), retry, time.Hour); err != nil || d.Outcome != order.OutcomeRefused {
+		t.Fatalf("the retry of a finished order: %+v, %v", d, err)
+	}
+	if d := b.resend(b.request("TICKET-7")); d.Outcome != order.OutcomeSending || d.Repeated || d.Generation != 2 {
+		t.Errorf("a resend under the same id: %+v", d)
+	}
+}
+
+// A wish that came after a message had left is not answered by it, even if the proof of it came later still.
+func TestAResendIsNotAnsweredByAnEarlierMessageThatWasProvedLater(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).pay().give()
+	b.exec(`UPDATE obligations SET first_attempt_at = now() - interval '1 hour' WHERE session = $1 AND kind = 'email'`, b.key.Session)
+	b.must(b.Stop(t.Context(), ledger.EmailWork(b.key, 1), "", order.ClassUnknown, order.ReasonEmailSpent))
+	b.must(b.File(t.Context(), b.request("asked")))
+	b.tell(b.emailEvent("proof", "1", "re_1", order.DeliveryBounced))
+	if v := b.view(); v.Facts.Email != order.EmailAccepted || v.Reason != "" {
+		t.Fatalf("after the proof: email %s, reason %q", v.Facts.Email, v.Reason)
+	}
+	if d := b.resend(b.request("asked")); d.Outcome != order.OutcomeSending {
+		t.Errorf("the wish: %+v", d)
 	}
 }

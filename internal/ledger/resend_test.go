@@ -85,7 +85,7 @@ func TestResendIsDecidedByTheFacts(t *testing.T) {
 			if diff := cmp.Diff([]string{"sam | " + test.audit + " | the buyer lost it"}, b.told()); diff != "" {
 				t.Errorf("audit (-want +got):\n%s", diff)
 			}
-			d, decided, err := b.Decided(t.Context(), b.key, "r1")
+			d, decided, err := b.Decided(t.Context(), b.request("r1"))
 			if diff := cmp.Diff(test.want, d); diff != "" || !decided || err != nil {
 				t.Errorf("read later: decided %v, %v (-want +got):\n%s", decided, err, diff)
 			}
@@ -253,7 +253,7 @@ func TestFiledAddressIsUsedThoughTheSignalHasNone(t *testing.T) {
 	request := b.request("r1")
 	request.Address = kim
 	b.must(b.File(t.Context(), request))
-	if _, decided, err := b.Decided(t.Context(), b.key, "r1"); decided || err != nil {
+	if _, decided, err := b.Decided(t.Context(), b.request("r1")); decided || err != nil {
 		t.Errorf("decided %v, %v before anybody did", decided, err)
 	}
 	request.Address, request.Who = "", "the workflow"

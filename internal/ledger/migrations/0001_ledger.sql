@@ -149,7 +149,7 @@ CREATE TABLE requests (
     carried_out_at timestamptz,
     outcome        text,
     generation     integer,
-    PRIMARY KEY (environment, session, request_id)
+    PRIMARY KEY (environment, session, kind, request_id)
 );
 
 CREATE INDEX requests_waiting ON requests (created_at) WHERE carried_out_at IS NULL;

@@ -65,10 +65,10 @@ func items(lines []*sdk.LineItem) []order.Item {
 	return list
 }
 
-// quantity reads a field that may be null (https://docs.stripe.com/api/checkout/sessions/line_items): a line that costs
-// something is one of it.
+// quantity reads a field that may be null (https://docs.stripe.com/api/checkout/sessions/line_items): what is on the list
+// was bought, and is one then.
 func quantity(l *sdk.LineItem) int64 {
-	if l.Quantity == 0 && l.AmountSubtotal > 0 {
+	if l.Quantity == 0 {
 		return 1
 	}
 	return l.Quantity
