@@ -53,7 +53,7 @@ func (d *delivery) decide(ctx workflow.Context, r *request) {
 	}
 	switch r.result.Outcome {
 	case order.OutcomeRefused:
-		d.stale = r.result.Refusal == order.RefusedNothingStopped
+		d.stale = d.stale || r.result.Refusal == order.RefusedNothingStopped
 		d.note = "A " + r.kind + " was refused: " + r.result.Says + "."
 		workflow.GetLogger(ctx).Warn("request refused", "kind", r.kind, "order", d.in.Key().String(), "request", r.RequestID, "refusal", string(r.result.Refusal))
 	case order.OutcomeRetrying:

@@ -86,6 +86,7 @@ type delivery struct {
 	emailDue bool         // the newest generation is still to be sent
 	marked   bool         // the search attribute says needs_attention
 	alerted  order.Reason // the owner was told of this last
+	stopping bool         // the order is being marked for a person
 	note     string
 
 	openFor time.Duration
@@ -259,7 +260,9 @@ func (d *delivery) stop(ctx workflow.Context, step string, class order.Class, re
 	}
 	d.Reason = reason // for as long as the database does not answer
 	var stopped activities.StopStepResult
+	d.stopping = true
 	err := d.run(ctx, ledgerPolicy, "Mark the order for a person", a.StopStep, in, &stopped)
+	d.stopping = false
 	if err == nil && d.Reason == reason {
 		d.Reason = stopped.Reason
 	}

@@ -106,6 +106,9 @@ func (d *delivery) takePaymentEvent(ctx workflow.Context, c workflow.ReceiveChan
 // refresh takes up what the ledger knows after somebody has told of something new, where a person was needed: it may be
 // settled already, as when the email provider's own event proves that a message was taken.
 func (d *delivery) refresh(ctx workflow.Context) {
+	if d.stopping {
+		return // the ledger does not know yet what this run is about to tell it
+	}
 	stale := d.stale
 	if d.stale = false; !stale || d.Reason == "" || !d.settled() {
 		return
