@@ -1,0 +1,76 @@
+package payment
+
+import (
+	"context"
+	"time"
+
+	"handover/internal/order"
+)
+
+// Books are what a provider proves about its sales beside the one session that an event names: whose payment a reference
+// is, what became of its money afterwards, and what else was sold. Errors that come from the provider's answer, or from
+// the lack of one, are *APIError.
+type Books interface {
+	// SessionOf finds the checkout session that a payment reference belongs to; empty when the provider knows none.
+	SessionOf(ctx context.Context, ref string) (session string, err error)
+	// Reversals retrieves the refunds and disputes of a payment as they stand now.
+	Reversals(ctx context.Context, ref string) (Reversals, error)
+	// PaidSessions lists one page of the sessions that buyers have finished since a time, whatever came of their money. An
+	// empty cursor asks for the first page, and an empty next says that there is no other. A provider that can only list
+	// by the time of creation reaches back as far as a session can stay open, so that none is missed.
+	PaidSessions(ctx context.Context, since time.Time, cursor string) (page []Sale, next string, err error)
+}
+
+// Sale is one finished session in a provider's list.
+type Sale struct {
+	Session string
+	Ref     string // the payment reference, where the list has it
+	Kind    SessionKind
+	At      time.Time // creation
+}
+
+// RefundStatus is how far a refund has come.
+type RefundStatus string
+
+// The states of a refund. Only one that succeeded takes anything away.
+const (
+	RefundPending   RefundStatus = "pending" // also one that waits for the buyer
+	RefundSucceeded RefundStatus = "succeeded"
+	RefundFailed    RefundStatus = "failed" // also a cancelled one
+)
+
+// Refund is one refund of a payment.
+type Refund struct {
+	ID     string
+	Amount int64 // minor units
+	Status RefundStatus
+}
+
+// DisputeStatus is how a payment's disputes stand, the gravest of them.
+type DisputeStatus string
+
+// The states of a dispute. An inquiry has moved no money.
+const (
+	DisputeNone    DisputeStatus = ""
+	DisputeInquiry DisputeStatus = "inquiry"
+	DisputeWon     DisputeStatus = "won"
+	DisputeOpen    DisputeStatus = "open"
+	DisputeLost    DisputeStatus = "lost"
+)
+
+// Reversals are what a provider proves about the money of one payment after it was made.
+type Reversals struct {
+	Paid    order.Money // what the buyer paid; its amount is 0 when the provider does not say
+	Refunds []Refund
+	Dispute DisputeStatus
+}
+
+// Refunded adds up the refunds of one status, in minor units.
+func (r Reversals) Refunded(status RefundStatus) (total int64) {
+	for _, refund := range r.Refunds {
+		if refund.Status == status {
+			total += refund.Amount
+		}
+	}
+	return total
+}
