@@ -24,6 +24,7 @@ type Ledger interface {
 	orderLedger
 	reconcileLedger
 	alertLedger
+	reversalLedger
 }
 
 // Environment is one configured payment account.
@@ -46,6 +47,7 @@ type Config struct {
 	EmailWindow    time.Duration // how long after the first attempt another may start
 	EmailAttempts  int
 	AccessAttempts int
+	RevokeAttempts int
 	OpenFor        time.Duration
 }
 
@@ -66,11 +68,14 @@ type Deps struct {
 // Activities are the steps. Every exported method is one activity.
 type Activities struct {
 	Deps
-	cfg Config
+	cfg     Config
+	looking chan struct{} // held by the one that goes through the email provider's list
 }
 
 // New returns the activities.
-func New(deps Deps, cfg Config) *Activities { return &Activities{Deps: deps, cfg: cfg} }
+func New(deps Deps, cfg Config) *Activities {
+	return &Activities{Deps: deps, cfg: cfg, looking: make(chan struct{}, 1)}
+}
 
 // done writes the one log line, and the one count, of a step that ended well.
 func (a *Activities) done(ctx context.Context, step string, key order.Key, what string) {

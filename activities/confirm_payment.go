@@ -6,6 +6,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
+	"handover/internal/crashpoint"
 	"handover/internal/ledger"
 	"handover/internal/order"
 	"handover/internal/payment"
@@ -20,7 +21,7 @@ const (
 
 type paymentLedger interface {
 	PaymentState(ctx context.Context, key order.Key) (order.PaymentState, order.Reason, error)
-	RecordPayment(ctx context.Context, p ledger.Payment) (order.PaymentState, order.Reason, error)
+	RecordPayment(ctx context.Context, p ledger.Payment) (ledger.Recorded, error)
 }
 
 // ConfirmPaymentInput asks for one look at the payment.
@@ -36,6 +37,7 @@ type ConfirmPaymentResult struct {
 	Payment     order.PaymentState `json:"payment"`
 	Reason      order.Reason       `json:"reason,omitempty"`       // why a person has to decide, if one has to
 	WaitSeconds int                `json:"wait_seconds,omitempty"` // the provider asks to wait; nothing was found out
+	ReviewDue   bool               `json:"review_due,omitempty"`   // there was a refund or a dispute: review before anything is given
 }
 
 // ConfirmPayment makes it known whether the session is paid: it retrieves the session from the provider with the
@@ -58,18 +60,21 @@ func (a *Activities) ConfirmPayment(ctx context.Context, in ConfirmPaymentInput)
 		err := fmt.Errorf("environment %q is not in this worker's configuration: %w", in.Order.Environment, errMisconfigured)
 		return ConfirmPaymentResult{}, a.stopPayment(ctx, in, order.ClassMisconfigured, err)
 	}
+	crashpoint.Reach("payment.before_retrieve")
 	facts, err := environment.Provider.Session(ctx, in.Order.Session)
 	if err != nil {
 		return a.paymentFailure(ctx, in, err)
 	}
+	crashpoint.Reach("payment.retrieved")
 	looked := a.assess(in.Order, environment, facts)
 	looked.Event = in.Event
-	state, reason, err := a.Ledger.RecordPayment(ctx, looked)
+	now, err := a.Ledger.RecordPayment(ctx, looked)
 	if err != nil {
 		return ConfirmPaymentResult{}, a.failed(ctx, stepPayment, in.Order, judge(err).class, err)
 	}
-	a.done(ctx, stepPayment, in.Order, string(state))
-	return ConfirmPaymentResult{Payment: state, Reason: reason}, nil
+	crashpoint.Reach("payment.recorded")
+	a.done(ctx, stepPayment, in.Order, string(now.State))
+	return ConfirmPaymentResult{Payment: now.State, Reason: now.Reason, ReviewDue: now.Reversed}, nil
 }
 
 func (a *Activities) paymentFailure(ctx context.Context, in ConfirmPaymentInput, err error) (ConfirmPaymentResult, error) {
@@ -97,7 +102,7 @@ func (a *Activities) stopPayment(ctx context.Context, in ConfirmPaymentInput, cl
 // assess judges the provider's facts against the environment and the catalogue. Amounts decide nothing: promotion
 // codes, taxes and currency conversion change them (https://docs.stripe.com/checkout/fulfillment).
 func (a *Activities) assess(key order.Key, e Environment, f payment.Facts) ledger.Payment {
-	p := ledger.Payment{Key: key, Ref: f.PaymentRef, Total: f.Total, Email: f.Email, Name: f.Name}
+	p := ledger.Payment{Key: key, Ref: f.PaymentRef, Total: f.Total, Email: f.Email, Name: f.Name, Reversed: f.Reversed}
 	items, ours, others := a.Catalogue.Match(f.Items)
 	p.Items = items
 	if email, ok := order.CleanAddress(f.Email); ok {

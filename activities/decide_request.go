@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"handover/internal/crashpoint"
 	"handover/internal/ledger"
 	"handover/internal/order"
 )
@@ -13,13 +14,17 @@ const stepRequest = "request"
 type requestLedger interface {
 	Resend(ctx context.Context, r ledger.Request) (ledger.Decision, error)
 	Retry(ctx context.Context, r ledger.Request, window time.Duration) (ledger.Decision, error)
+	Revoke(ctx context.Context, r ledger.Request, c *order.Catalogue) (ledger.Decision, error)
+	Restore(ctx context.Context, r ledger.Request, c *order.Catalogue) (ledger.Decision, error)
 	Refuse(ctx context.Context, r ledger.Request, refusal order.Refusal) error
 }
 
 // The kinds of requests: the words for them in signals, in the ledger and in the audit.
 const (
-	KindResend = "resend"
-	KindRetry  = "retry"
+	KindResend  = "resend"
+	KindRetry   = "retry"
+	KindRevoke  = "revoke"
+	KindRestore = "restore"
 )
 
 // DecideRequestInput is what a person asks for, or something that could not be understood.
@@ -40,7 +45,7 @@ type DecideRequestResult struct {
 	Repeated   bool          `json:"repeated,omitempty"` // decided before: nothing was done now
 }
 
-// DecideRequest decides what a person asks for, a new email or another try at what has stopped, and writes down who asked,
+// DecideRequest decides what a person asks for, a new email, another try at what has stopped, or how the access has to be, and writes down who asked,
 // why, and what was known. A request has an identity that survives resets and repetitions: deciding it twice gives the first answer.
 func (a *Activities) DecideRequest(ctx context.Context, in DecideRequestInput) (DecideRequestResult, error) {
 	request := ledger.Request{Key: in.Order, ID: in.RequestID, Kind: in.Kind, Who: "temporal", Why: in.Reason}
@@ -55,13 +60,19 @@ func (a *Activities) DecideRequest(ctx context.Context, in DecideRequestInput) (
 	if err != nil {
 		return DecideRequestResult{}, a.failed(ctx, stepRequest, in.Order, judge(err).class, err)
 	}
+	crashpoint.Reach("request.decided")
 	a.done(ctx, stepRequest, in.Order, string(d.Outcome))
 	return DecideRequestResult{Outcome: d.Outcome, Refusal: d.Refusal, Says: d.Refusal.Says(), Generation: d.Generation, Repeated: d.Repeated}, nil
 }
 
 func (a *Activities) decide(ctx context.Context, r ledger.Request) (ledger.Decision, error) {
-	if r.Kind == KindRetry {
+	switch r.Kind {
+	case KindRetry:
 		return a.Ledger.Retry(ctx, r, a.cfg.EmailWindow)
+	case KindRevoke:
+		return a.Ledger.Revoke(ctx, r, a.Catalogue)
+	case KindRestore:
+		return a.Ledger.Restore(ctx, r, a.Catalogue)
 	}
 	return a.Ledger.Resend(ctx, r)
 }

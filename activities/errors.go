@@ -102,6 +102,13 @@ func reasonFor(step string, class order.Class) order.Reason {
 		return order.ReasonPaymentStopped
 	case stepAccess:
 		return order.ReasonAccessStopped
+	case stepReview:
+		if misconfigured {
+			return order.ReasonPaymentConfig
+		}
+		return order.ReasonReversalUnread
+	case stepRevoke:
+		return order.ReasonRevokeStopped
 	}
 	switch class {
 	case order.ClassMisconfigured:
@@ -124,4 +131,12 @@ func (a *Activities) failed(ctx context.Context, step string, key order.Key, cla
 		return temporal.NewNonRetryableApplicationError(message, string(class), nil)
 	}
 	return temporal.NewApplicationError(message, string(class))
+}
+
+// failedFor is failed for a look that is worth another one, after the wait that the provider asks for.
+func (a *Activities) failedFor(ctx context.Context, step string, key order.Key, later *laterError) error {
+	a.Outcomes.StepEnded(step, order.ClassRetry)
+	a.Log.WarnContext(ctx, "step failed", "step", step, "order", key.String(), "class", string(order.ClassRetry), "error", later)
+	return temporal.NewApplicationErrorWithOptions(step+": "+string(order.ClassRetry), string(order.ClassRetry),
+		temporal.ApplicationErrorOptions{NextRetryDelay: later.wait})
 }

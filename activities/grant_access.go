@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"handover/internal/crashpoint"
 	"handover/internal/ledger"
 	"handover/internal/order"
 )
@@ -28,11 +29,8 @@ var errNotGiven = errors.New("access is owed of a kind that this worker does not
 // GrantAccess makes the downloads and licence keys of an order exist. Claiming, writing and finishing are one
 // transaction, so it happens whole or not at all, and what is finished is left as it is: a second run makes nothing.
 func (a *Activities) GrantAccess(ctx context.Context, in GrantAccessInput) (GrantAccessResult, error) {
-	kinds := make([]order.AccessKind, len(a.Kinds))
-	for i, k := range a.Kinds {
-		kinds[i] = k.Kind()
-	}
-	made, err := a.Ledger.GrantOwn(ctx, in.Order, kinds, ledger.Terms{Cap: a.cfg.AccessAttempts}, a.make)
+	crashpoint.Reach("access.before_claim")
+	made, err := a.Ledger.GrantOwn(ctx, in.Order, a.ownKinds(), ledger.Terms{Cap: a.cfg.AccessAttempts}, a.make)
 	if err != nil {
 		return GrantAccessResult{}, a.failed(ctx, stepAccess, in.Order, judge(err).class, err)
 	}
@@ -47,8 +45,18 @@ func (a *Activities) GrantAccess(ctx context.Context, in GrantAccessInput) (Gran
 		}
 		return GrantAccessResult{Access: view.Facts.Access}, nil
 	}
+	crashpoint.Reach("access.granted")
 	a.done(ctx, stepAccess, in.Order, string(order.AccessGranted))
 	return GrantAccessResult{Access: order.AccessGranted}, nil
+}
+
+// ownKinds are the kinds of access that are wholly ours.
+func (a *Activities) ownKinds() []order.AccessKind {
+	kinds := make([]order.AccessKind, len(a.Kinds))
+	for i, k := range a.Kinds {
+		kinds[i] = k.Kind()
+	}
+	return kinds
 }
 
 // make asks the kind that gives this access.

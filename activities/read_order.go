@@ -25,6 +25,9 @@ type ReadOrderResult struct {
 	Reason     order.Reason       `json:"reason,omitempty"`
 	// OpenSeconds is how long the workflow still listens after delivery; 0 when that time is over.
 	OpenSeconds int `json:"open_seconds"`
+	// ReviewDue says that there may be something new about the money; ChangeDue that access has to be changed.
+	ReviewDue bool `json:"review_due,omitempty"`
+	ChangeDue bool `json:"change_due,omitempty"`
 }
 
 // ReadOrder tells a run that was started for a known order what is done already, so that it does only what is missing.
@@ -37,7 +40,8 @@ func (a *Activities) ReadOrder(ctx context.Context, in ReadOrderInput) (ReadOrde
 	if err != nil {
 		return ReadOrderResult{}, a.failed(ctx, stepRead, in.Order, judge(err).class, err)
 	}
-	result := ReadOrderResult{Payment: v.Facts.Payment, Access: v.Facts.Access, Email: v.Facts.Email, Reason: v.Reason, Generation: 1}
+	result := ReadOrderResult{Payment: v.Facts.Payment, Access: v.Facts.Access, Email: v.Facts.Email, Reason: v.Reason, Generation: 1,
+		ReviewDue: v.ReviewDue, ChangeDue: v.ChangeDue}
 	if n := len(v.Emails); n > 0 {
 		result.Generation = v.Emails[n-1].Generation
 	}

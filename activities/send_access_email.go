@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"handover/internal/crashpoint"
 	"handover/internal/email"
 	"handover/internal/ledger"
 	"handover/internal/link"
@@ -18,6 +19,8 @@ type emailLedger interface {
 	Finish(ctx context.Context, w ledger.Work, token, providerID string) error
 	Release(ctx context.Context, w ledger.Work, token string, class order.Class, spent bool) error
 	AcceptByEvidence(ctx context.Context, w ledger.Work, token string) (bool, error)
+	AcceptByList(ctx context.Context, w ledger.Work, token string, found []string, margin time.Duration) (bool, error)
+	Unproved(ctx context.Context, w ledger.Work) (ledger.Attempted, bool, error)
 }
 
 // SendAccessEmailInput asks for one generation of the access email.
@@ -30,6 +33,7 @@ type SendAccessEmailInput struct {
 type SendAccessEmailResult struct {
 	Email       order.EmailState `json:"email"`
 	WaitSeconds int              `json:"wait_seconds,omitempty"` // try again after that; no attempt was spent
+	Resting     bool             `json:"resting,omitempty"`      // not wanted now
 }
 
 // SendAccessEmail makes the email provider accept one generation of the access email. The message is frozen with the
@@ -39,24 +43,29 @@ type SendAccessEmailResult struct {
 func (a *Activities) SendAccessEmail(ctx context.Context, in SendAccessEmailInput) (SendAccessEmailResult, error) {
 	work := ledger.EmailWork(in.Order, in.Generation)
 	terms := ledger.Terms{Lease: a.cfg.EmailLease, Cap: a.cfg.EmailAttempts, Window: a.cfg.EmailWindow}
+	crashpoint.Reach("email.before_claim")
 	claim, err := a.Ledger.ClaimEmail(ctx, work, terms, func(d ledger.EmailData) (ledger.Frozen, error) { return a.freeze(d, in.Generation) })
 	if err != nil {
 		return a.unclaimed(ctx, work, err)
 	}
+	crashpoint.Reach("email.claimed")
 	token, err := a.Links.Token(claim.LinkSecret, in.Order, claim.LinkVersion)
 	if err != nil {
 		return a.stopEmailFor(ctx, work, claim.Token, order.ClassMisconfigured, order.ReasonLinkSecret, err)
 	}
+	crashpoint.Reach("email.before_send")
 	id, err := a.Sender.Send(ctx, in.Order.EmailKey(in.Generation), claim.Message.WithLink(a.Links.URL(token)))
 	if err != nil {
 		return a.sendFailure(ctx, work, claim.Token, err)
 	}
+	crashpoint.Reach("email.answered")
 	write, cancel := detached(ctx)
 	defer cancel()
 	if err := a.Ledger.Finish(write, work, claim.Token, id); err != nil {
 		// The next attempt sends the same bytes under the same key, and the provider answers with the same message.
 		return SendAccessEmailResult{}, a.failed(ctx, stepEmail, in.Order, order.ClassUnknown, err)
 	}
+	crashpoint.Reach("email.finished")
 	a.done(ctx, stepEmail, in.Order, string(order.EmailAccepted))
 	return SendAccessEmailResult{Email: order.EmailAccepted}, nil
 }
@@ -100,6 +109,8 @@ func (a *Activities) unclaimed(ctx context.Context, work ledger.Work, err error)
 	switch denied.Why {
 	case ledger.DeniedFinished:
 		return SendAccessEmailResult{Email: order.EmailAccepted}, nil
+	case ledger.DeniedResting: // access has ended or is held; it goes out when that is over
+		return SendAccessEmailResult{Email: order.EmailPending, Resting: true}, nil
 	case ledger.DeniedHeld:
 		return SendAccessEmailResult{Email: order.EmailPending, WaitSeconds: seconds(denied.Until)}, nil
 	case ledger.DeniedStopped:
@@ -135,20 +146,28 @@ func (a *Activities) sendFailure(ctx context.Context, work ledger.Work, token st
 	return SendAccessEmailResult{}, a.failed(ctx, stepEmail, work.Key, v.class, err)
 }
 
-// stopEmail ends the attempts: with the proof that an earlier one arrived, where the provider's own events have brought
-// one, and else by marking the order before the error says so. Access stays as it is.
+// stopEmail ends the attempts: with the proof that an earlier one arrived, where the provider's events or its list of sent
+// mail have one, and else by marking the order before the error says so. Access stays as it is.
 func (a *Activities) stopEmail(ctx context.Context, work ledger.Work, token string, class order.Class, cause error) (SendAccessEmailResult, error) {
 	return a.stopEmailFor(ctx, work, token, class, reasonFor(stepEmail, class), cause)
 }
 
 func (a *Activities) stopEmailFor(ctx context.Context, work ledger.Work, token string, class order.Class, reason order.Reason, cause error) (SendAccessEmailResult, error) {
+	proved, err := a.proveEmail(ctx, work, token, class)
 	write, cancel := detached(ctx)
 	defer cancel()
-	proved, err := a.Ledger.AcceptByEvidence(write, work, token)
-	if err != nil {
+	var later *laterError
+	switch {
+	case errors.As(err, &later):
+		// StopStep follows an error that is final; it looks again, and marks the order.
+		a.Log.WarnContext(ctx, "the email provider's list of sent mail could not be looked through this time", "order", work.Key.String(), "error", err)
+		if token != "" {
+			_ = a.Ledger.Release(write, work, token, class, true) // a claim that cannot be given back expires
+		}
+		return SendAccessEmailResult{}, a.failed(ctx, stepEmail, work.Key, class, cause)
+	case err != nil:
 		return SendAccessEmailResult{}, a.failed(ctx, stepEmail, work.Key, judge(err).class, err)
-	}
-	if proved {
+	case proved:
 		a.done(ctx, stepEmail, work.Key, "accepted by evidence")
 		return SendAccessEmailResult{Email: order.EmailAccepted}, nil
 	}

@@ -3,12 +3,21 @@ package activities
 import (
 	"context"
 	"errors"
+	"time"
+
+	"go.temporal.io/sdk/activity"
 
 	"handover/internal/ledger"
 	"handover/internal/order"
 )
 
 const stepStop = "stop"
+
+// How often, and how long apart at most, the email provider's list is asked for before the order is marked.
+const (
+	lookTries       = 5
+	longestLookWait = 5 * time.Minute
+)
 
 // StopStepInput names a step whose automatic attempts have ended without the step having marked it itself.
 type StopStepInput struct {
@@ -23,7 +32,7 @@ type StopStepInput struct {
 // StopStepResult is why the order needs attention now.
 type StopStepResult struct {
 	Reason order.Reason `json:"reason,omitempty"`
-	// Accepted says that an event of the email provider proves that the message was taken: nothing has to be stopped.
+	// Accepted says that the email provider's events or list prove that the message was taken: nothing has to be stopped.
 	Accepted bool `json:"accepted,omitempty"`
 }
 
@@ -39,15 +48,25 @@ func (a *Activities) StopStep(ctx context.Context, in StopStepInput) (StopStepRe
 	case stepPayment:
 		err = a.Ledger.StopPayment(ctx, in.Order, in.Event, in.Class, reason)
 	case stepEmail:
-		proved, failure := a.Ledger.AcceptByEvidence(ctx, ledger.EmailWork(in.Order, in.Generation), "")
-		if failure != nil {
+		proved, failure := a.proveEmail(ctx, ledger.EmailWork(in.Order, in.Generation), "", in.Class)
+		var later *laterError
+		switch {
+		case errors.As(failure, &later):
+			if activity.GetInfo(ctx).Attempt < lookTries && later.wait <= longestLookWait {
+				return StopStepResult{}, a.failedFor(ctx, stepStop, in.Order, later)
+			}
+			a.Log.WarnContext(ctx, "the email provider's list of sent mail could not be looked through", "order", in.Order.String(), "error", failure)
+		case failure != nil:
 			return StopStepResult{}, a.failed(ctx, stepStop, in.Order, judge(failure).class, failure)
-		}
-		if proved {
+		case proved:
 			a.done(ctx, stepStop, in.Order, "accepted by evidence")
 			return StopStepResult{Accepted: true}, nil
 		}
 		err = a.Ledger.Stop(ctx, ledger.EmailWork(in.Order, in.Generation), "", in.Class, reason)
+	case stepReview:
+		err = a.Ledger.StopReversal(ctx, in.Order, in.Class, reason)
+	case stepRevoke:
+		err = a.Ledger.StopChange(ctx, in.Order, in.Class, reason)
 	case stepAccess:
 		err = a.Ledger.StopAccess(ctx, in.Order, in.Class, reason)
 	}

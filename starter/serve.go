@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"time"
 
@@ -65,6 +66,13 @@ func webDeps(ctx context.Context, p *setup.Process, d *dispatch.Dispatcher) (web
 	for name, e := range p.Config.Environments {
 		environments[name] = web.Environment{Name: name, Mode: e.Mode, Account: e.Account, Provider: opened[name]}
 	}
+	d.UseFinder(func(ctx context.Context, environment, ref string) (string, error) {
+		provider, configured := opened[environment]
+		if !configured {
+			return "", fmt.Errorf("environment %q is not configured", environment)
+		}
+		return provider.SessionOf(ctx, ref)
+	})
 	var events email.Webhook
 	if len(p.Config.Email.WebhookSecrets) > 0 {
 		if events, err = senders.Open(p.Config.Email, p.Config.Steps.Email); err != nil {

@@ -172,7 +172,7 @@ func newActivities(p *setup.Process, runs *dispatch.Dispatcher) (*activities.Act
 	}, activities.Config{
 		From: p.Config.Email.From, ReplyTo: p.Config.Email.ReplyTo, ShopName: p.ShopName(),
 		EmailLease: steps.Email.StartToClose(), EmailWindow: p.Config.Email.SendWindow(), EmailAttempts: steps.Email.Attempts,
-		AccessAttempts: steps.Access.Attempts, OpenFor: p.Config.Orders.OpenFor,
+		AccessAttempts: steps.Access.Attempts, RevokeAttempts: steps.Revoke.Attempts, OpenFor: p.Config.Orders.OpenFor,
 	}), nil
 }
 
@@ -183,7 +183,7 @@ func owner(p *setup.Process, sender email.Sender) *alert.Teller {
 func workflowConfig(p *setup.Process) workflows.Config {
 	steps := p.Config.Steps
 	return workflows.Config{
-		Payment: policy(steps.Payment), Access: policy(steps.Access), Email: policy(steps.Email),
+		Payment: policy(steps.Payment), Access: policy(steps.Access), Email: policy(steps.Email), Revoke: policy(steps.Revoke),
 		EmailQueue: emailQueue(p), OpenFor: p.Config.Orders.OpenFor, AwaitPaymentFor: p.Config.Orders.AwaitPaymentFor,
 	}
 }

@@ -56,7 +56,7 @@ func (d *delivery) decide(ctx workflow.Context, r *request) {
 		d.stale = d.stale || r.result.Refusal == order.RefusedNothingStopped
 		d.note = "A " + r.kind + " was refused: " + r.result.Says + "."
 		workflow.GetLogger(ctx).Warn("request refused", "kind", r.kind, "order", d.in.Key().String(), "request", r.RequestID, "refusal", string(r.result.Refusal))
-	case order.OutcomeRetrying:
+	case order.OutcomeRetrying, order.OutcomeRevoking, order.OutcomeRestoring:
 		d.note = ""
 		d.catchUp(ctx)
 		d.mark(ctx)

@@ -19,6 +19,8 @@ const (
 	SignalPaymentEvent = "payment_event"
 	SignalResend       = activities.KindResend
 	SignalRetry        = activities.KindRetry
+	SignalRevoke       = activities.KindRevoke
+	SignalRestore      = activities.KindRestore
 	QueryState         = "state"
 )
 
@@ -66,7 +68,9 @@ func (w *Workflows) Deliver(ctx workflow.Context, in Input) (State, error) {
 	d.readLedger(ctx)
 	for {
 		d.confirmPayment(ctx)
+		d.reviewPayment(ctx)
 		d.grantAccess(ctx)
+		d.changeAccess(ctx)
 		d.sendEmail(ctx)
 		if !d.listen(ctx) {
 			return d.State, nil
@@ -92,6 +96,7 @@ type delivery struct {
 	openFor time.Duration
 	closing workflow.Future
 
+	reversal
 	inbox
 }
 
@@ -131,9 +136,8 @@ func (d *delivery) catchUp(ctx workflow.Context) (known activities.ReadOrderResu
 	if err := workflow.ExecuteActivity(reading, a.ReadOrder, activities.ReadOrderInput{Order: d.in.Key()}).Get(ctx, &known); err != nil {
 		return known, false // every step asks the ledger itself before it does anything
 	}
-	d.State = State{Payment: known.Payment, Access: known.Access, Email: known.Email, Generation: known.Generation, Reason: known.Reason}
+	d.takeUp(known)
 	d.look = !d.settled()
-	d.emailDue = known.Payment == order.PaymentConfirmed && known.Email == order.EmailPending
 	return known, true
 }
 
@@ -175,6 +179,7 @@ func (d *delivery) lookOnce(ctx workflow.Context) (wait time.Duration, settled b
 		return time.Duration(found.WaitSeconds) * time.Second, false
 	}
 	d.Payment, d.Reason = found.Payment, found.Reason
+	d.reviewDue = d.reviewDue || found.ReviewDue
 	if d.Payment == order.PaymentPending {
 		d.mark(ctx)
 		d.describe(ctx)
@@ -194,7 +199,7 @@ func (d *delivery) lookOnce(ctx workflow.Context) (wait time.Duration, settled b
 
 // grantAccess makes everything exist that the buyer paid for.
 func (d *delivery) grantAccess(ctx workflow.Context) {
-	if d.Payment != order.PaymentConfirmed || d.Access != order.AccessPending {
+	if d.Payment != order.PaymentConfirmed || d.Access != order.AccessPending || d.Reason == order.ReasonReversalUnread {
 		return
 	}
 	var granted activities.GrantAccessResult
@@ -237,7 +242,13 @@ func (d *delivery) due() bool {
 	if !d.settled() && d.look {
 		return true
 	}
-	if d.Payment == order.PaymentConfirmed && d.Reason == "" && d.Access == order.AccessPending {
+	if d.Payment == order.PaymentConfirmed && (d.Reason == "" || d.Reason == order.ReasonRefundUnclear) && d.Access == order.AccessPending {
+		return true
+	}
+	if step := d.Reason.Step(); d.Reason != d.alerted && (step == "refund" || step == "revoke") {
+		return true // the owner is to be told
+	}
+	if d.reversalDue() {
 		return true
 	}
 	return d.emailDue && d.Access == order.AccessGranted
@@ -251,6 +262,10 @@ func (d *delivery) stop(ctx workflow.Context, step string, class order.Class, re
 		d.Payment, reason = order.PaymentAttention, cmp.Or(reason, order.ReasonPaymentStopped)
 	case "access":
 		d.Access, reason = order.AccessAttention, order.ReasonAccessStopped
+	case "review":
+		reason = order.ReasonReversalUnread
+	case "revoke":
+		reason = order.ReasonRevokeStopped
 	case "email":
 		d.Email, d.emailDue, reason = order.EmailAttention, false, order.ReasonEmailSpent
 		in.Generation = d.Generation

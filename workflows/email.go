@@ -20,10 +20,10 @@ func (d *delivery) sendEmail(ctx workflow.Context) {
 	}
 }
 
-// sendGeneration ends when the message is accepted, when a person has to decide, or when a newer generation takes its
-// place. Waits that the provider asks for spend no attempt, and are bounded all the same.
+// sendGeneration ends when the message is accepted, when a person has to decide, when a newer generation takes its place,
+// or when access has ended meanwhile. Waits that the provider asks for spend no attempt, and are bounded all the same.
 func (d *delivery) sendGeneration(ctx workflow.Context, generation int) {
-	superseded := func() bool { return d.Generation != generation }
+	superseded := func() bool { return d.Generation != generation || d.Access != order.AccessGranted }
 	giveUp := workflow.Now(ctx).Add(d.cfg.Email.GiveUpAfter)
 	for !superseded() {
 		sent, err := d.attemptEmail(ctx, generation, superseded)
@@ -32,6 +32,9 @@ func (d *delivery) sendGeneration(ctx workflow.Context, generation int) {
 			return
 		case err != nil:
 			d.stop(ctx, "email", classOf(err), "")
+			return
+		case sent.Resting:
+			d.emailDue, d.changeDue = false, true // the ledger knows of a change that this run has not heard of
 			return
 		case sent.WaitSeconds == 0:
 			d.Email, d.emailDue = sent.Email, false

@@ -22,6 +22,8 @@ type inbox struct {
 var kinds = []struct{ name, description string }{
 	{activities.KindResend, `Send the email again, as a new generation. Payload: {"reason":"why"}. No addresses: use starter resend --to.`},
 	{activities.KindRetry, `Work again on what has stopped, under the same keys. Payload: {"reason":"why"}`},
+	{activities.KindRevoke, `End the access. It stays ended until a person restores it. Payload: {"reason":"why"}`},
+	{activities.KindRestore, `Give the access back, or leave it as it is after a refund that names no item. Payload: {"reason":"why"}`},
 }
 
 func (d *delivery) openInbox(ctx workflow.Context) error {
@@ -61,6 +63,7 @@ func (d *delivery) attend(ctx workflow.Context, done func() bool, futures ...wor
 		}
 		d.answer(ctx)
 		d.refresh(ctx)
+		d.reverse(ctx)
 	}
 }
 
@@ -82,7 +85,7 @@ func (d *delivery) take(ctx workflow.Context) bool {
 	var r *request
 	switch {
 	case d.paymentEvents.ReceiveAsync(&raw):
-		d.look, d.stale = true, true
+		d.paymentEvent(raw)
 		return true
 	case d.updates.ReceiveAsync(&r):
 		d.waiting = append(d.waiting, r)
@@ -100,7 +103,7 @@ func (d *delivery) take(ctx workflow.Context) bool {
 func (d *delivery) takePaymentEvent(ctx workflow.Context, c workflow.ReceiveChannel) {
 	var raw converter.RawValue
 	c.Receive(ctx, &raw)
-	d.look, d.stale = true, true
+	d.paymentEvent(raw)
 }
 
 // refresh takes up what the ledger knows after somebody has told of something new, where a person was needed: it may be

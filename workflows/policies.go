@@ -23,6 +23,7 @@ type Config struct {
 	Payment Policy
 	Access  Policy
 	Email   Policy
+	Revoke  Policy
 	// EmailQueue is the task queue on which messages are sent, where the provider's rate limit is kept.
 	EmailQueue string
 	// OpenFor is how long an order is listened to after it was delivered.

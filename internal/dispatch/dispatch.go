@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
+	"handover/internal/crashpoint"
 	"handover/internal/ledger"
 	"handover/internal/order"
 	"handover/workflows"
@@ -27,6 +28,9 @@ type Ledger interface {
 	Undispatched(ctx context.Context, grace time.Duration, limit int) ([]ledger.Undispatched, error)
 	Waiting(ctx context.Context, grace time.Duration, limit int) ([]ledger.Request, error)
 	MarkSignalled(ctx context.Context, key order.Key, id string) error
+	Unmatched(ctx context.Context, grace time.Duration, limit int) ([]ledger.Unmatched, error)
+	Match(ctx context.Context, key order.Key, event string) error
+	SetAside(ctx context.Context, environment, event string) error
 }
 
 // Dispatcher hands orders over to Temporal. It is safe for concurrent use, and any number may run side by side.
@@ -37,11 +41,13 @@ type Dispatcher struct {
 	log      *slog.Logger
 	// attributes says that the namespace has our search attributes. Starting with ones it does not have fails.
 	attributes atomic.Bool
+	find       Finder
+	askAgain   map[string]time.Duration // how long an event has waited when the provider is asked again
 }
 
 // New returns a dispatcher that starts workflows on the task queue.
 func New(temporal client.Client, l Ledger, queue string, log *slog.Logger) *Dispatcher {
-	return &Dispatcher{temporal: temporal, ledger: l, queue: queue, log: log}
+	return &Dispatcher{temporal: temporal, ledger: l, queue: queue, log: log, askAgain: map[string]time.Duration{}}
 }
 
 // UseAttributes says whether the namespace has our search attributes.
@@ -57,6 +63,7 @@ func (d *Dispatcher) HandOver(ctx context.Context, key order.Key, event string, 
 		var already bool
 		already, err = d.start(ctx, key, event)
 		if err == nil && !already {
+			crashpoint.Reach("dispatch.started")
 			return nil // the mark rides on the payment's commit
 		}
 		if err == nil && next == ledger.NextStart {
@@ -67,12 +74,15 @@ func (d *Dispatcher) HandOver(ctx context.Context, key order.Key, event string, 
 		}
 	case ledger.NextLook:
 		err = d.look(ctx, key, event)
+	case ledger.NextReview:
+		err = d.signal(ctx, key, workflows.SignalPaymentEvent, map[string]string{"event": event, "about": workflows.AboutReversal})
 	case ledger.NextEnsure:
 		err = d.Ensure(ctx, key)
 	}
 	if err != nil {
 		return fmt.Errorf("hand over %s: %w", key, err)
 	}
+	crashpoint.Reach("dispatch.started")
 	return d.ledger.MarkDispatched(ctx, key, event)
 }
 

@@ -50,6 +50,9 @@ func (d *Dispatcher) sweep(ctx context.Context) bool {
 		}
 		d.log.InfoContext(ctx, "event handed over late", "order", e.Key.String(), "event_id", e.Event, "next", string(e.Next))
 	}
+	if !d.match(ctx) {
+		return false
+	}
 	requests, err := d.ledger.Waiting(ctx, requestGrace, mostAtOnce)
 	if err != nil {
 		d.complain(ctx, "waiting requests could not be read", err)

@@ -53,7 +53,7 @@ func TestEventThatWasLeftBehindIsHandedOver(t *testing.T) {
 func TestEventWithNothingNewIsMarked(t *testing.T) {
 	t.Parallel()
 	b := ownBench(t, testenv.Temporal(t))
-	_, _, err := b.ledger.RecordPayment(t.Context(), ledger.Payment{Key: b.key, State: "confirmed", Email: "alex@example.com"})
+	_, err := b.ledger.RecordPayment(t.Context(), ledger.Payment{Key: b.key, State: "confirmed", Email: "alex@example.com"})
 	b.must(err)
 	b.store("evt_1")
 	b.exec(`UPDATE webhook_events SET dispatched_at = NULL`)

@@ -14,7 +14,7 @@ type Making func(due order.Due) ([]Grant, error)
 // GrantOwn claims, writes and finishes, in one transaction, all access of the given kinds that is still owed: kinds
 // that are wholly ours. It returns how many pieces it finished; those that were finished before are left alone.
 func (l *Ledger) GrantOwn(ctx context.Context, key order.Key, kinds []order.AccessKind, t Terms, make Making) (int, error) {
-	var dues []order.Due
+	var dues []owed
 	err := l.inTrips(ctx,
 		func(first *pgx.Batch) { finishOwn(first, key, kinds, t, &dues) },
 		func(_ *pgx.Conn, last *pgx.Batch) error {
@@ -29,42 +29,53 @@ func (l *Ledger) GrantOwn(ctx context.Context, key order.Key, kinds []order.Acce
 	return len(dues), nil
 }
 
+// owed is one piece of access, and how many of its units stay; 0 for all.
+type owed struct {
+	order.Due
+	keep int64
+}
+
 // finishOwn claims and finishes what is owed, and puts it into dues.
-func finishOwn(b *pgx.Batch, key order.Key, kinds []order.AccessKind, t Terms, dues *[]order.Due) {
+func finishOwn(b *pgx.Batch, key order.Key, kinds []order.AccessKind, t Terms, dues *[]owed) {
 	b.Queue(`
 UPDATE obligations SET finished_at = now(), attempts = attempts + 1, first_attempt_at = coalesce(first_attempt_at, now()),
     token = NULL, claim_expires_at = NULL, failure_class = NULL
 WHERE environment = $1 AND session = $2 AND kind = 'access' AND access_kind = ANY ($3)
   AND finished_at IS NULL AND stopped_at IS NULL
   AND (claim_expires_at IS NULL OR claim_expires_at <= clock_timestamp())
-  AND attempts < $4
-RETURNING product, access_kind, file, units`, key.Environment, key.Session, kinds, t.Cap).
+  AND attempts < $4 AND wanted = 'granted'
+RETURNING product, access_kind, file, units, keep`, key.Environment, key.Session, kinds, t.Cap).
 		Query(func(rows pgx.Rows) (err error) {
-			*dues, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (order.Due, error) {
-				var d order.Due
-				return d, row.Scan(&d.Product, &d.Kind, &d.File, &d.Units)
+			*dues, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (owed, error) {
+				var d owed
+				return d, row.Scan(&d.Product, &d.Kind, &d.File, &d.Units, &d.keep)
 			})
 			return err
 		})
 }
 
-func insertGrants(b *pgx.Batch, key order.Key, dues []order.Due, make Making) error {
-	var products, kinds, files, secrets []string
+func insertGrants(b *pgx.Batch, key order.Key, dues []owed, make Making) error {
+	var products, kinds, files, secrets, states []string
 	var units []int64
 	for _, due := range dues {
-		made, err := make(due)
+		made, err := make(due.Due)
 		if err != nil {
 			return err
 		}
 		for _, g := range made {
 			products, kinds, files = append(products, due.Product), append(kinds, string(due.Kind)), append(files, due.File)
 			units, secrets = append(units, g.Unit), append(secrets, g.Secret)
+			state := order.AccessGranted
+			if due.keep > 0 && g.Unit > due.keep { // refunded before it was given
+				state = order.AccessRevoked
+			}
+			states = append(states, string(state))
 		}
 	}
 	b.Queue(`
-INSERT INTO grants (environment, session, product, access_kind, file, unit, secret)
-SELECT $1, $2, g.product, g.kind, g.file, g.unit, g.secret
-FROM unnest($3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[]) AS g (product, kind, file, unit, secret)
-ON CONFLICT DO NOTHING`, key.Environment, key.Session, products, kinds, files, units, secrets)
+INSERT INTO grants (environment, session, product, access_kind, file, unit, secret, state)
+SELECT $1, $2, g.product, g.kind, g.file, g.unit, g.secret, g.state
+FROM unnest($3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::text[]) AS g (product, kind, file, unit, secret, state)
+ON CONFLICT DO NOTHING`, key.Environment, key.Session, products, kinds, files, units, secrets, states)
 	return nil
 }

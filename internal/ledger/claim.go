@@ -51,6 +51,7 @@ const (
 	DeniedPastWindow Denied = "past_window"
 	DeniedStopped    Denied = "stopped"
 	DeniedAbsent     Denied = "absent"
+	DeniedResting    Denied = "resting" // owed, and not wanted while access has ended or is held
 )
 
 // DeniedError is the answer to a claim that was not given.
@@ -65,33 +66,34 @@ func (e *DeniedError) Error() string { return "claim denied: " + string(e.Why) }
 // ErrLost means that a finish or a release came without the claim: it expired, or another has it. Nothing was changed.
 var ErrLost = errors.New("the claim is no longer ours")
 
-// claim is the one statement that gives the right to work: on what is unfinished, unclaimed or expired, within its
-// attempts and within its window.
+// claim is the one statement that gives the right to work: on what is unfinished and wanted, unclaimed or expired, within
+// its attempts and within its window.
 const claim = `
 UPDATE obligations SET
     token = gen_random_uuid(),
     claim_expires_at = clock_timestamp() + $5::interval,
     attempts = attempts + 1,
-    first_attempt_at = coalesce(first_attempt_at, clock_timestamp())
+    first_attempt_at = coalesce(first_attempt_at, clock_timestamp()),
+    last_attempt_at = clock_timestamp()
 WHERE environment = $1 AND session = $2 AND kind = $3 AND subject = $4
   AND finished_at IS NULL AND stopped_at IS NULL
   AND (claim_expires_at IS NULL OR claim_expires_at <= clock_timestamp())
-  AND attempts < $6
+  AND attempts < $6 AND wanted = 'granted'
   AND (first_attempt_at IS NULL OR $7::interval = '0' OR clock_timestamp() < first_attempt_at + $7::interval)
 RETURNING token::text, attempts, payload, coalesce(link_secret, '') AS link_secret`
 
 // denied reads why the statement above found nothing. It looks a moment later: what has come free since then is said to
 // be held for no time, so that it is asked for again.
 func denied(ctx context.Context, tx *pgx.Conn, w Work, t Terms) error {
-	var finished, stopped, held, spent, past bool
+	var finished, stopped, resting, held, spent, past bool
 	var class order.Class
 	var until time.Duration
 	err := tx.QueryRow(ctx, `
-SELECT finished_at IS NOT NULL, stopped_at IS NOT NULL, coalesce(claim_expires_at > clock_timestamp(), false), attempts >= $5,
+SELECT finished_at IS NOT NULL, stopped_at IS NOT NULL, wanted <> 'granted', coalesce(claim_expires_at > clock_timestamp(), false), attempts >= $5,
        coalesce($6::interval <> '0' AND clock_timestamp() >= first_attempt_at + $6::interval, false),
        coalesce(failure_class, ''), greatest(coalesce(claim_expires_at - clock_timestamp(), '0'), '0')
 FROM obligations WHERE environment = $1 AND session = $2 AND kind = $3 AND subject = $4`,
-		w.Key.Environment, w.Key.Session, w.Kind, w.Subject, t.Cap, t.Window).Scan(&finished, &stopped, &held, &spent, &past, &class, &until)
+		w.Key.Environment, w.Key.Session, w.Kind, w.Subject, t.Cap, t.Window).Scan(&finished, &stopped, &resting, &held, &spent, &past, &class, &until)
 	switch {
 	case noRows(err):
 		return &DeniedError{Why: DeniedAbsent}
@@ -101,6 +103,8 @@ FROM obligations WHERE environment = $1 AND session = $2 AND kind = $3 AND subje
 		return &DeniedError{Why: DeniedFinished}
 	case stopped:
 		return &DeniedError{Why: DeniedStopped, Class: class}
+	case resting:
+		return &DeniedError{Why: DeniedResting}
 	case held:
 		return &DeniedError{Why: DeniedHeld, Until: until}
 	case spent:

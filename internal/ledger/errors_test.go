@@ -30,11 +30,11 @@ func TestErrorsTellNothingOfTheBuyer(t *testing.T) {
 	}
 	b.pay()
 	other := b.another()
-	_, _, sameBuyer := b.RecordPayment(t.Context(), other.paid())
+	_, sameBuyer := b.RecordPayment(t.Context(), other.paid())
 	nul := other.paid()
 	nul.Name, nul.Email = name+"\x00", kim
-	_, _, unwritable := b.RecordPayment(t.Context(), nul)
-	_, _, invalid := b.RecordPayment(t.Context(), func() ledger.Payment { p := nul; p.Name = name + "\xff"; return p }())
+	_, unwritable := b.RecordPayment(t.Context(), nul)
+	_, invalid := b.RecordPayment(t.Context(), func() ledger.Payment { p := nul; p.Name = name + "\xff"; return p }())
 	const secret = "LICENCE-KEY-1"
 	_, licence := b.GrantOwn(t.Context(), b.key, ownKinds, terms, func(order.Due) ([]ledger.Grant, error) {
 		return []ledger.Grant{{Unit: 1, Secret: secret}}, nil

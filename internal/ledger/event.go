@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"handover/internal/crashpoint"
 	"handover/internal/order"
 )
 
@@ -44,6 +45,8 @@ const (
 	NextLook Next = "look"
 	// NextEnsure means that work is unfinished: make sure that a run is open.
 	NextEnsure Next = "ensure"
+	// NextReview means that what became of the money may have changed: signal the workflow, starting it when it has closed.
+	NextReview Next = "review"
 )
 
 // known is what the ledger holds about an event and its order.
@@ -94,7 +97,8 @@ SELECT (SELECT it FROM aside), EXISTS (SELECT FROM event), EXISTS (SELECT FROM n
        coalesce((SELECT dispatched_at IS NOT NULL FROM webhook_events WHERE environment = $1 AND event_id = $2), false),
        o.handed_over_at IS NOT NULL, coalesce(o.payment, 'pending'),
        o.handed_over_at IS NOT NULL AND EXISTS (
-           SELECT FROM obligations b WHERE b.environment = $1 AND b.session = $6 AND b.finished_at IS NULL AND b.stopped_at IS NULL)
+           SELECT FROM obligations b WHERE b.environment = $1 AND b.session = $6 AND b.finished_at IS NULL AND b.stopped_at IS NULL
+             AND (b.wanted = 'granted' OR b.kind = 'revoke'))
 FROM (VALUES (1)) one LEFT JOIN orders o ON o.environment = $1 AND o.session = $6`
 
 // StoreEvent stores an event, and the order row of a checkout session, in one statement and so one commit. The end of a
@@ -126,6 +130,7 @@ WITH handed AS (
 )
 UPDATE webhook_events SET dispatched_at = coalesce(dispatched_at, now()) WHERE environment = $1 AND event_id = $2`,
 		key.Environment, event, key.Session)
+	crashpoint.Reach("dispatch.marked")
 	return safe("mark an event dispatched", err)
 }
 
@@ -139,9 +144,9 @@ type Undispatched struct {
 // Undispatched lists events that have waited for longer than grace, oldest first.
 func (l *Ledger) Undispatched(ctx context.Context, grace time.Duration, limit int) ([]Undispatched, error) {
 	rows, err := l.pool.Query(ctx, `
-SELECT e.environment, e.session, e.event_id, o.handed_over_at IS NOT NULL, o.payment,
+SELECT e.environment, e.session, e.event_id, e.kind IN ('refund', 'dispute'), o.handed_over_at IS NOT NULL, o.payment,
        EXISTS (SELECT FROM obligations b WHERE b.environment = o.environment AND b.session = o.session
-               AND b.finished_at IS NULL AND b.stopped_at IS NULL)
+               AND b.finished_at IS NULL AND b.stopped_at IS NULL AND (b.wanted = 'granted' OR b.kind = 'revoke'))
 FROM webhook_events e JOIN orders o ON o.environment = e.environment AND o.session = e.session
 WHERE e.dispatched_at IS NULL AND e.received_at < now() - $1::interval
 ORDER BY e.received_at LIMIT $2`, grace, limit)
@@ -151,8 +156,11 @@ ORDER BY e.received_at LIMIT $2`, grace, limit)
 	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Undispatched, error) {
 		var u Undispatched
 		k := known{waited: true}
-		err := row.Scan(&u.Key.Environment, &u.Key.Session, &u.Event, &k.handedOver, &k.payment, &k.unfinished)
-		u.Next = k.next()
+		var reversal bool
+		err := row.Scan(&u.Key.Environment, &u.Key.Session, &u.Event, &reversal, &k.handedOver, &k.payment, &k.unfinished)
+		if u.Next = k.next(); reversal {
+			u.Next = NextReview
+		}
 		return u, err
 	})
 	return found, safe("list undispatched events", err)

@@ -100,9 +100,9 @@ func (b *bench) paid() ledger.Payment {
 
 func (b *bench) record(p ledger.Payment) (order.PaymentState, order.Reason) {
 	b.t.Helper()
-	state, reason, err := b.RecordPayment(b.t.Context(), p)
+	r, err := b.RecordPayment(b.t.Context(), p)
 	b.must(err)
-	return state, reason
+	return r.State, r.Reason
 }
 
 // pay has the order paid for, with everything owed.

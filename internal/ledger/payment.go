@@ -21,6 +21,7 @@ type Payment struct {
 	Reason     order.Reason
 	Class      order.Class
 	Event      string // the event that made us look; empty when it was none
+	Reversed   bool   // the provider says that there was a refund or a dispute
 }
 
 // recordPayment does in one statement, and so one commit: the payment's facts, the items, everything that is owed from
@@ -32,10 +33,11 @@ type Payment struct {
 const recordPayment = `
 WITH o AS (
     INSERT INTO orders AS o (environment, session, handed_over_at, payment, processing, payment_ref, amount, currency,
-        buyer_email, buyer_name, looked_at, confirmed_at, owed_at, attention_step, attention_reason, attention_class, attention_at)
+        buyer_email, buyer_name, looked_at, confirmed_at, owed_at, attention_step, attention_reason, attention_class, attention_at, reversal_due_at)
     VALUES ($1, $2, now(), $3, $4, nullif($5, ''), $6, nullif($7, ''), nullif($8, ''), nullif($9, ''),
         now(), CASE WHEN $3 = 'confirmed' THEN now() END, CASE WHEN $3 = 'confirmed' AND cardinality($17::text[]) > 0 THEN now() END,
-        nullif($23, ''), nullif($10, ''), nullif($11, ''), CASE WHEN $10 <> '' THEN now() END)
+        nullif($23, ''), nullif($10, ''), nullif($11, ''), CASE WHEN $10 <> '' THEN now() END,
+        CASE WHEN $24 OR EXISTS (SELECT FROM webhook_events e WHERE e.environment = $1 AND e.payment_ref = $5 AND e.kind IN ('refund', 'dispute')) THEN now() END)
     ON CONFLICT (environment, session) DO UPDATE SET
         handed_over_at = coalesce(o.handed_over_at, now()),
         payment = CASE
@@ -50,6 +52,7 @@ WITH o AS (
         buyer_email = coalesce(excluded.buyer_email, o.buyer_email),
         buyer_name = coalesce(excluded.buyer_name, o.buyer_name),
         looked_at = now(),
+        reversal_due_at = coalesce(o.reversal_due_at, CASE WHEN o.owed_at IS NULL THEN excluded.reversal_due_at END),
         confirmed_at = coalesce(o.confirmed_at, excluded.confirmed_at),
         owed_at = coalesce(o.owed_at, excluded.owed_at),
         attention_step = CASE WHEN o.owed_at IS NOT NULL OR o.payment = 'confirmed' AND $3 <> 'confirmed' THEN o.attention_step ELSE excluded.attention_step END,
@@ -57,13 +60,13 @@ WITH o AS (
         attention_class = CASE WHEN o.owed_at IS NOT NULL OR o.payment = 'confirmed' AND $3 <> 'confirmed' THEN o.attention_class ELSE excluded.attention_class END,
         attention_at = CASE WHEN o.owed_at IS NOT NULL OR o.payment = 'confirmed' AND $3 <> 'confirmed' THEN o.attention_at ELSE excluded.attention_at END
     RETURNING payment, coalesce(attention_reason, '') AS reason, owed_at IS NULL OR owed_at = now() AS unsettled,
-        coalesce(owed_at = now(), false) AS first
+        coalesce(owed_at = now(), false) AS first, reversal_due_at IS NOT NULL AS reversed
 ), items AS (
-    INSERT INTO order_items (environment, session, line, refs, name, quantity, product)
-    SELECT $1, $2, i.line, string_to_array(i.refs, ' '), i.name, i.quantity, nullif(i.product, '')
-    FROM o, unnest($12::int[], $13::text[], $14::text[], $15::bigint[], $16::text[]) AS i (line, refs, name, quantity, product)
+    INSERT INTO order_items (environment, session, line, refs, name, quantity, product, amount)
+    SELECT $1, $2, i.line, string_to_array(i.refs, ' '), i.name, i.quantity, nullif(i.product, ''), i.amount
+    FROM o, unnest($12::int[], $13::text[], $14::text[], $15::bigint[], $16::text[], $25::bigint[]) AS i (line, refs, name, quantity, product, amount)
     WHERE o.unsettled
-    ON CONFLICT (environment, session, line) DO UPDATE SET product = excluded.product
+    ON CONFLICT (environment, session, line) DO UPDATE SET product = excluded.product, amount = excluded.amount
 ), owed AS (
     INSERT INTO obligations (environment, session, kind, subject, product, access_kind, file, units)
     SELECT $1, $2, 'access', d.subject, d.product, d.kind, d.file, d.units
@@ -78,13 +81,19 @@ WITH o AS (
 ), told AS (
     UPDATE webhook_events SET dispatched_at = coalesce(dispatched_at, now()) WHERE environment = $1 AND event_id = $22
 )
-SELECT payment, reason FROM o`
+SELECT payment, reason, reversed FROM o`
+
+// Recorded is what the ledger knows of a payment after a look at it.
+type Recorded struct {
+	State    order.PaymentState
+	Reason   order.Reason
+	Reversed bool // there was a refund or a dispute: nothing is given before the provider has been asked how it stands
+}
 
 // RecordPayment stores a look's result and returns the payment's state as it now stands, which can differ from the
 // look's: see recordPayment.
-func (l *Ledger) RecordPayment(ctx context.Context, p Payment) (order.PaymentState, order.Reason, error) {
-	var state order.PaymentState
-	var reason order.Reason
+func (l *Ledger) RecordPayment(ctx context.Context, p Payment) (Recorded, error) {
+	var r Recorded
 	i := itemColumns(p.Items)
 	d := dueColumns(p.Dues)
 	var amount *int64
@@ -93,9 +102,9 @@ func (l *Ledger) RecordPayment(ctx context.Context, p Payment) (order.PaymentSta
 	}
 	err := l.pool.QueryRow(ctx, recordPayment,
 		p.Key.Environment, p.Key.Session, p.State, p.Processing, p.Ref, amount, p.Total.Currency, p.Email, p.Name, p.Reason, p.Class,
-		i.line, i.refs, i.name, i.quantity, i.product, d.subject, d.product, d.kind, d.file, d.units, p.Event, p.Reason.Step(),
-	).Scan(&state, &reason)
-	return state, reason, safe("record a payment", err)
+		i.line, i.refs, i.name, i.quantity, i.product, d.subject, d.product, d.kind, d.file, d.units, p.Event, p.Reason.Step(), p.Reversed, i.amount,
+	).Scan(&r.State, &r.Reason, &r.Reversed)
+	return r, safe("record a payment", err)
 }
 
 // PaymentState returns what the ledger knows of an order's payment.
@@ -115,16 +124,18 @@ type itemArrays struct {
 	refs, name []string
 	quantity   []int64
 	product    []string
+	amount     []int64
 }
 
 func itemColumns(items []order.Item) itemArrays {
-	a := itemArrays{line: []int32{}, refs: []string{}, name: []string{}, quantity: []int64{}, product: []string{}}
+	a := itemArrays{line: []int32{}, refs: []string{}, name: []string{}, quantity: []int64{}, product: []string{}, amount: []int64{}}
 	for _, item := range items {
 		a.line = append(a.line, int32(item.Line))
 		a.refs = append(a.refs, strings.Join(item.Refs, " "))
 		a.name = append(a.name, item.Name)
 		a.quantity = append(a.quantity, item.Quantity)
 		a.product = append(a.product, item.Product)
+		a.amount = append(a.amount, item.Amount)
 	}
 	return a
 }

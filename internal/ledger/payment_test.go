@@ -71,7 +71,7 @@ func TestConcurrentLooksOweEverythingOnce(t *testing.T) {
 	b := newBench(t)
 	b.store(b.event("1"))
 	errs := make([]error, 10)
-	atOnce(10, func(i int) { _, _, errs[i] = b.RecordPayment(t.Context(), b.paid()) })
+	atOnce(10, func(i int) { _, errs[i] = b.RecordPayment(t.Context(), b.paid()) })
 	for _, err := range errs {
 		b.must(err)
 	}
@@ -115,7 +115,7 @@ func TestEventsAreMarkedInThePaymentsCommit(t *testing.T) {
 	// A row that cannot be written takes everything else back with it.
 	broken := look
 	broken.Items = []order.Item{{Line: 1, Name: "\x00", Quantity: 1}}
-	if _, _, err := b.RecordPayment(t.Context(), broken); err == nil {
+	if _, err := b.RecordPayment(t.Context(), broken); err == nil {
 		t.Fatal("no error for a row that cannot be written")
 	}
 	marked := `SELECT count(*) FROM webhook_events WHERE session = $1 AND dispatched_at IS NOT NULL`

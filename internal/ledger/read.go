@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"time"
 
@@ -20,7 +21,10 @@ func scanGrant(row pgx.CollectableRow) (Grant, error) {
 }
 
 // accessWork is one access obligation, as far as the state of the access goes.
-type accessWork struct{ finished, stopped bool }
+type accessWork struct {
+	finished, stopped bool
+	wanted            order.AccessState
+}
 
 // Order reads everything known of one order. An order nobody has heard of is ErrNotFound.
 func (l *Ledger) Order(ctx context.Context, key order.Key) (View, error) {
@@ -39,7 +43,7 @@ func (l *Ledger) Order(ctx context.Context, key order.Key) (View, error) {
 	})
 	batch.Queue(selectAccess, key.Environment, key.Session).Query(func(rows pgx.Rows) (err error) {
 		work, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (w accessWork, err error) {
-			return w, row.Scan(&w.finished, &w.stopped)
+			return w, row.Scan(&w.finished, &w.stopped, &w.wanted)
 		})
 		return err
 	})
@@ -92,25 +96,29 @@ WHERE l.token_hash = $1`, hash[:]).Scan(&key.Environment, &key.Session)
 
 const selectOrder = `
 SELECT created_at, payment, processing, coalesce(payment_ref, ''), coalesce(amount, 0), coalesce(currency, ''),
-       coalesce(address, buyer_email, ''), confirmed_at, looked_at, coalesce(attention_reason, ''), coalesce(attention_class, ''), attention_at
+       coalesce(address, buyer_email, ''), confirmed_at, looked_at,
+       coalesce(attention_reason, CASE WHEN refund_unclear_at IS NOT NULL THEN '` + string(order.ReasonRefundUnclear) + `' END, ''),
+       coalesce(attention_class, ''), coalesce(attention_at, refund_unclear_at), refunded, refund_pending, dispute,
+       reversal_due_at IS NOT NULL, EXISTS (SELECT FROM obligations b WHERE b.environment = $1 AND b.session = $2 AND b.kind = 'revoke'
+           AND b.finished_at IS NULL AND b.stopped_at IS NULL)
 FROM orders WHERE environment = $1 AND session = $2`
 
 func scanOrder(row pgx.Row, v *View) error {
 	return row.Scan(&v.CreatedAt, &v.Facts.Payment, &v.Facts.Processing, &v.PaymentRef, &v.Total.Minor, &v.Total.Currency,
-		&v.Address, &v.ConfirmedAt, &v.LookedAt, &v.Reason, &v.Class, &v.AttentionAt)
+		&v.Address, &v.ConfirmedAt, &v.LookedAt, &v.Reason, &v.Class, &v.AttentionAt, &v.Refunded, &v.RefundPending, &v.Dispute, &v.ReviewDue, &v.ChangeDue)
 }
 
 const selectItems = `
-SELECT line, refs, name, quantity, coalesce(product, '') FROM order_items
+SELECT line, refs, name, quantity, coalesce(product, ''), amount FROM order_items
 WHERE environment = $1 AND session = $2 ORDER BY line`
 
 func scanItem(row pgx.CollectableRow) (order.Item, error) {
 	var i order.Item
-	return i, row.Scan(&i.Line, &i.Refs, &i.Name, &i.Quantity, &i.Product)
+	return i, row.Scan(&i.Line, &i.Refs, &i.Name, &i.Quantity, &i.Product, &i.Amount)
 }
 
 const selectAccess = `
-SELECT finished_at IS NOT NULL, stopped_at IS NOT NULL FROM obligations
+SELECT finished_at IS NOT NULL, stopped_at IS NOT NULL, wanted FROM obligations
 WHERE environment = $1 AND session = $2 AND kind = 'access'`
 
 const selectEmails = `
@@ -159,34 +167,32 @@ func accessState(v View, work []accessWork) order.AccessState {
 	if v.Facts.Payment == order.PaymentConfirmed && v.Reason.Step() == "access" {
 		return order.AccessAttention
 	}
+	resting := []order.AccessState{}
 	for _, w := range work {
-		if w.stopped {
+		switch {
+		case w.stopped:
 			return order.AccessAttention
-		}
-	}
-	for _, w := range work {
-		if !w.finished {
+		case !w.finished && w.wanted == order.AccessGranted:
 			return order.AccessPending
+		case !w.finished:
+			resting = append(resting, w.wanted)
 		}
 	}
-	if len(work) == 0 || len(v.Grants) == 0 {
+	if len(work) == 0 || len(v.Grants)+len(resting) == 0 {
 		return order.AccessPending
 	}
-	return grantsState(v.Grants)
+	for _, g := range v.Grants {
+		resting = append(resting, g.State)
+	}
+	return strongest(resting)
 }
 
-// grantsState is granted while anything can still be opened: a partial refund ends some grants and not the order.
-func grantsState(grants []Grant) order.AccessState {
-	held := false
-	for _, g := range grants {
-		switch g.State {
-		case order.AccessGranted:
-			return order.AccessGranted
-		case order.AccessHeld:
-			held = true
-		}
-	}
-	if held {
+// strongest is granted while anything can still be opened: a partial refund ends some grants and not the order.
+func strongest(states []order.AccessState) order.AccessState {
+	switch {
+	case slices.Contains(states, order.AccessGranted):
+		return order.AccessGranted
+	case slices.Contains(states, order.AccessHeld):
 		return order.AccessHeld
 	}
 	return order.AccessRevoked
@@ -208,7 +214,9 @@ func (l *Ledger) List(ctx context.Context, f Filter) ([]View, error) {
 	args := []any{f.Limit}
 	switch {
 	case f.Attention:
-		query = `SELECT environment, session FROM orders WHERE attention_at IS NOT NULL AND ($2 = '' OR attention_class = $2) ORDER BY attention_at LIMIT $1`
+		query = `
+SELECT environment, session FROM orders WHERE (attention_at IS NOT NULL OR refund_unclear_at IS NOT NULL) AND ($2 = '' OR attention_class = $2)
+ORDER BY coalesce(attention_at, refund_unclear_at) LIMIT $1`
 		args = append(args, f.Class)
 	case f.Ignored:
 		query = `SELECT environment, session FROM orders WHERE payment = 'ignored' ORDER BY created_at LIMIT $1`
@@ -242,7 +250,8 @@ const selectPending = `
 SELECT environment, session FROM (
     (SELECT environment, session, created_at FROM orders WHERE payment = 'pending' ORDER BY created_at LIMIT $1)
     UNION
-    (SELECT environment, session, min(created_at) FROM obligations WHERE coalesce(finished_at, stopped_at) IS NULL
+    (SELECT environment, session, min(created_at) FROM obligations
+     WHERE coalesce(finished_at, stopped_at) IS NULL AND (wanted = 'granted' OR kind = 'revoke')
      GROUP BY environment, session ORDER BY min(created_at) LIMIT $1)
 ) waiting GROUP BY environment, session ORDER BY min(created_at) LIMIT $1`
 

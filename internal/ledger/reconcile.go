@@ -18,7 +18,9 @@ SELECT environment, session FROM (
     SELECT environment, session FROM orders WHERE payment = 'pending' AND created_at < now() - $3::interval
     UNION
     SELECT environment, session FROM obligations
-    WHERE coalesce(finished_at, stopped_at) IS NULL AND created_at < now() - $3::interval
+    WHERE coalesce(finished_at, stopped_at) IS NULL AND (wanted = 'granted' OR kind = 'revoke') AND created_at < now() - $3::interval
+    UNION
+    SELECT environment, session FROM orders WHERE reversal_due_at < now() - $3::interval AND payment = 'confirmed' AND attention_step IS DISTINCT FROM 'refund'
 ) unfinished
 WHERE (environment, session) > ($1, $2) ORDER BY environment, session LIMIT $4`, after.Environment, after.Session, age, limit)
 	if err != nil {

@@ -92,7 +92,7 @@ func (l *Ledger) MarkSignalled(ctx context.Context, key order.Key, id string) er
 func (l *Ledger) Waiting(ctx context.Context, grace time.Duration, limit int) ([]Request, error) {
 	rows, err := l.pool.Query(ctx, `
 SELECT environment, session, request_id, kind, who, why FROM requests
-WHERE carried_out_at IS NULL AND kind IN ('resend', 'retry')
+WHERE carried_out_at IS NULL AND kind IN ('resend', 'retry', 'revoke', 'restore', 'relink')
   AND CASE WHEN signalled_at IS NULL THEN created_at < now() - least($1::interval, '5 seconds')
       ELSE signalled_at < now() - greatest($1::interval, signalled_at - created_at) END
 ORDER BY created_at LIMIT $2`, grace, limit)
@@ -198,7 +198,7 @@ SELECT o.payment, coalesce(q.address, o.address, o.buyer_email, ''),
        coalesce(e.failure_class, ''), e.finished_at IS NOT NULL, e.stopped_at IS NOT NULL, coalesce(e.finished_at > q.created_at, false),
        coalesce((SELECT string_agg(DISTINCT v.delivery, ', ') FROM email_evidence v WHERE v.delivery <> ''
            AND (v.message_id = e.provider_id OR v.environment = $1 AND v.session = $2 AND v.generation::text = e.subject)), ''),
-       (SELECT count(*) FROM obligations a WHERE a.environment = $1 AND a.session = $2 AND a.kind = 'access' AND a.finished_at IS NULL),
+       (SELECT count(*) FROM obligations a WHERE a.environment = $1 AND a.session = $2 AND a.kind = 'access' AND a.finished_at IS NULL AND a.wanted = 'granted'),
        (SELECT count(*) FROM grants g WHERE g.environment = $1 AND g.session = $2 AND g.state = 'granted')
 FROM orders o
 JOIN requests q ON q.environment = $1 AND q.session = $2 AND q.request_id = $3 AND q.kind = $4

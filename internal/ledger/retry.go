@@ -39,16 +39,18 @@ func retryFacts(ctx context.Context, tx pgx.Tx, key order.Key, window time.Durat
 	err = tx.QueryRow(ctx, `
 SELECT o.payment, coalesce(o.attention_reason, ''), coalesce(o.address, o.buyer_email, ''),
        EXISTS (SELECT FROM obligations a WHERE a.environment = $1 AND a.session = $2 AND a.kind = 'access' AND a.stopped_at IS NOT NULL),
+       EXISTS (SELECT FROM obligations a WHERE a.environment = $1 AND a.session = $2 AND a.kind = 'revoke' AND a.stopped_at IS NOT NULL),
        coalesce(e.subject::int, 0), coalesce(e.finished_at IS NULL AND e.stopped_at IS NOT NULL, false),
        coalesce(clock_timestamp() >= e.first_attempt_at + $3::interval, false),
-       o.payment = 'pending' OR EXISTS (
-           SELECT FROM obligations b WHERE b.environment = $1 AND b.session = $2 AND b.finished_at IS NULL AND b.stopped_at IS NULL)
+       o.payment = 'pending' OR o.reversal_due_at IS NOT NULL OR EXISTS (
+           SELECT FROM obligations b WHERE b.environment = $1 AND b.session = $2 AND b.finished_at IS NULL AND b.stopped_at IS NULL
+             AND (b.wanted = 'granted' OR b.kind = 'revoke'))
 FROM orders o
 LEFT JOIN LATERAL (
     SELECT * FROM obligations b WHERE b.environment = $1 AND b.session = $2 AND b.kind = 'email' ORDER BY b.subject::int DESC LIMIT 1
 ) e ON true
 WHERE o.environment = $1 AND o.session = $2`, key.Environment, key.Session, window).
-		Scan(&f.Payment, &f.Reason, &f.Address, &f.Access, &generation, &f.Email, &f.PastWindow, &f.Unfinished)
+		Scan(&f.Payment, &f.Reason, &f.Address, &f.Access, &f.Revoke, &generation, &f.Email, &f.PastWindow, &f.Unfinished)
 	if noRows(err) {
 		return order.RetryFacts{Payment: order.PaymentPending}, 0, nil
 	}
@@ -64,6 +66,10 @@ func reopen(ctx context.Context, tx pgx.Tx, key order.Key, step string, generati
 			key.Environment, key.Session)
 	case "access":
 		_, err = tx.Exec(ctx, reopenWork+` AND kind = 'access'`, key.Environment, key.Session)
+	case "revoke":
+		_, err = tx.Exec(ctx, reopenWork+` AND kind = 'revoke'`, key.Environment, key.Session)
+	case "refund":
+		_, err = tx.Exec(ctx, `UPDATE orders SET reversal_due_at = now() WHERE environment = $1 AND session = $2`, key.Environment, key.Session)
 	case "email":
 		_, err = tx.Exec(ctx, reopenWork+` AND kind = 'email' AND subject = $3`, key.Environment, key.Session, strconv.Itoa(generation))
 	default:

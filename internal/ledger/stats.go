@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/jackc/pgx/v5"
+
+	"handover/internal/order"
 )
 
 // Waits are what the gauges show: everything that has not come to its end. Each is read from a partial index, so that
@@ -31,7 +33,10 @@ func (l *Ledger) Waits(ctx context.Context) (Waits, error) {
 		})
 	batch.Queue(`SELECT count(*) FROM orders WHERE payment = 'ignored'`).
 		QueryRow(func(row pgx.Row) error { return row.Scan(&w.Ignored) })
-	batch.Queue(`SELECT coalesce(attention_reason, ''), count(*) FROM orders WHERE attention_at IS NOT NULL GROUP BY 1`).
+	batch.Queue(`
+SELECT attention_reason, count(*) FROM orders WHERE attention_at IS NOT NULL GROUP BY 1
+UNION ALL
+SELECT '` + string(order.ReasonRefundUnclear) + `', count(*) FROM orders WHERE refund_unclear_at IS NOT NULL AND attention_at IS NULL HAVING count(*) > 0`).
 		Query(func(rows pgx.Rows) error {
 			var reason string
 			var n int64
@@ -40,7 +45,7 @@ func (l *Ledger) Waits(ctx context.Context) (Waits, error) {
 		})
 	batch.Queue(`
 SELECT kind, count(*), extract(epoch FROM now() - min(created_at))::float8 FROM obligations
-WHERE coalesce(finished_at, stopped_at) IS NULL GROUP BY kind`).
+WHERE coalesce(finished_at, stopped_at) IS NULL AND (wanted = 'granted' OR kind = 'revoke') GROUP BY kind`).
 		Query(func(rows pgx.Rows) error {
 			var kind string
 			var n int64

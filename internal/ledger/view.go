@@ -12,20 +12,25 @@ var ErrNotFound = errors.New("not in the ledger")
 
 // View is everything that the order page, the operator's commands and JSON show of one order.
 type View struct {
-	Key         order.Key
-	Facts       order.Facts
-	Reason      order.Reason // why it needs attention; empty when it does not
-	Class       order.Class  // the class of the failure behind it, when there was one
-	AttentionAt *time.Time
-	Total       order.Money
-	PaymentRef  string
-	Address     string // where messages go; empty when the provider gave none
-	CreatedAt   time.Time
-	ConfirmedAt *time.Time
-	LookedAt    *time.Time // when the provider was last asked
-	Items       []order.Item
-	Grants      []Grant
-	Emails      []EmailView // oldest generation first
+	Key           order.Key
+	Facts         order.Facts
+	Reason        order.Reason // why it needs attention; empty when it does not
+	Class         order.Class  // the class of the failure behind it, when there was one
+	AttentionAt   *time.Time
+	Total         order.Money
+	PaymentRef    string
+	Refunded      int64         // by refunds that succeeded, in the total's minor units
+	RefundPending int64         // by refunds that have not succeeded yet
+	Dispute       order.Dispute // how the payment's disputes stand
+	ReviewDue     bool          // the provider has to be asked about refunds and disputes
+	ChangeDue     bool          // access is not yet as it has to be
+	Address       string        // where messages go; empty when the provider gave none
+	CreatedAt     time.Time
+	ConfirmedAt   *time.Time
+	LookedAt      *time.Time // when the provider was last asked
+	Items         []order.Item
+	Grants        []Grant
+	Emails        []EmailView // oldest generation first
 }
 
 // Grant is access that was given.

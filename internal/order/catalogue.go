@@ -16,8 +16,8 @@ type Product struct {
 	SoldAs []string // the providers' price and product ids, of any environment
 	Access []AccessSpec
 
-	Refund  string // what a refund does to the access: "full", "item" or "keep"
-	Dispute string // what an open dispute does to the access: "hold" or "keep"
+	Refund  string // what a refund does to the access: RefundFull, RefundItem or RefundKeep
+	Dispute string // what a dispute does to it: DisputeHold or DisputeKeep
 }
 
 // Item is one line of a checkout session as the provider proves it.
@@ -26,6 +26,7 @@ type Item struct {
 	Refs     []string // the provider's ids that may stand in a catalogue: the price's, then the product's
 	Name     string   // the provider's description
 	Quantity int64
+	Amount   int64  // what the buyer paid for the whole line, in minor units; 0 when the provider does not say
 	Product  string // our product's id, empty when none is sold as any of Refs
 }
 

@@ -42,6 +42,9 @@ const (
 	ReasonEmailSpent      Reason = "email_attempts_spent"
 	ReasonEmailUncertain  Reason = "email_outcome_unknown"
 	ReasonLinkSecret      Reason = "link_secret_missing"
+	ReasonRefundUnclear   Reason = "refund_names_no_item"
+	ReasonReversalUnread  Reason = "refund_not_retrievable"
+	ReasonRevokeStopped   Reason = "access_not_changed"
 )
 
 // Next is what a person can do about it. Where there is a command it stands at the end, after a colon.
@@ -67,6 +70,12 @@ func (r Reason) Next() string {
 		return "The email provider refuses our key or domain: mend the [email] settings and restart the worker. Then: starter retry --misconfigured --reason TEXT"
 	case ReasonLinkSecret:
 		return "An email that waits was made with a link secret that has left link_secrets: put it back behind the first and restart the worker. Then: starter retry --misconfigured --reason TEXT"
+	case ReasonRefundUnclear:
+		return "A part of the payment was refunded, and it cannot be told for what; access is as it was. To leave it so: starter restore ORDER --reason TEXT. To end it: starter revoke ORDER --reason TEXT"
+	case ReasonReversalUnread:
+		return "There was a refund or a dispute, and the provider does not say how it stands; access is as it was. To ask again: starter retry ORDER --reason TEXT"
+	case ReasonRevokeStopped:
+		return "A refund, a dispute or a person ended or restored access, and that could not be carried out: the worker's log for this order says why. When that is mended: starter retry ORDER --reason TEXT"
 	case ReasonEmailSpent:
 		return "The email provider kept failing. When it is well again: starter retry ORDER --reason TEXT"
 	case ReasonEmailUncertain:
@@ -82,6 +91,10 @@ func (r Reason) Step() string {
 		return "payment"
 	case ReasonItemsUnknown, ReasonAccessStopped:
 		return "access"
+	case ReasonRefundUnclear, ReasonReversalUnread:
+		return "refund"
+	case ReasonRevokeStopped:
+		return "revoke"
 	case ReasonNoAddress, ReasonEmailRefused, ReasonEmailConfig, ReasonEmailSpent, ReasonEmailUncertain, ReasonLinkSecret:
 		return "email"
 	}

@@ -13,6 +13,9 @@ const (
 	OutcomeRefused Outcome = "refused"
 	// OutcomeRetrying means that the stopped steps are worked on again.
 	OutcomeRetrying Outcome = "retrying"
+	// OutcomeRevoking and OutcomeRestoring mean that the access is being ended or given back.
+	OutcomeRevoking  Outcome = "revoking"
+	OutcomeRestoring Outcome = "restoring"
 )
 
 // Refusal is why a request was refused: a safe word.
@@ -31,6 +34,10 @@ const (
 
 	RefusedPastWindow     Refusal = "email_past_its_window"
 	RefusedNothingStopped Refusal = "nothing_has_stopped"
+
+	RefusedNothingOwed Refusal = "no_access_is_owed"
+	RefusedRevoked     Refusal = "access_is_revoked_already"
+	RefusedGranted     Refusal = "access_is_granted_already"
 )
 
 // Says is the refusal in a person's words.
@@ -52,6 +59,12 @@ func (r Refusal) Says() string {
 		return "the email provider no longer knows the key of this email, so it could go out twice: starter resend ORDER --reason TEXT"
 	case RefusedNothingStopped:
 		return "nothing has stopped"
+	case RefusedNothingOwed:
+		return "no access is owed on this order"
+	case RefusedRevoked:
+		return "access has ended already"
+	case RefusedGranted:
+		return "access is granted already"
 	case RefusedNoReason:
 		return `a reason is needed: write {"reason":"…"}`
 	}

@@ -5,6 +5,7 @@ type RetryFacts struct {
 	Payment    PaymentState
 	Reason     Reason // why the order needs attention
 	Access     bool   // access has stopped
+	Revoke     bool   // a change of access has stopped
 	Email      bool   // the newest email has stopped
 	Address    string // to whom the newest email would go
 	PastWindow bool   // the newest email's first attempt is too long ago to repeat it under its key
@@ -19,6 +20,12 @@ func DecideRetry(f RetryFacts) (steps []string, outcome Outcome, refusal Refusal
 	}
 	if f.Access {
 		steps = append(steps, "access")
+	}
+	if f.Reason == ReasonReversalUnread {
+		steps = append(steps, "refund")
+	}
+	if f.Revoke {
+		steps = append(steps, "revoke")
 	}
 	if f.Email {
 		switch {

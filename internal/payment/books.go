@@ -46,16 +46,16 @@ type Refund struct {
 	Status RefundStatus
 }
 
-// DisputeStatus is how a payment's disputes stand, the gravest of them.
-type DisputeStatus string
+// DisputeStatus is how a payment's disputes stand.
+type DisputeStatus = order.Dispute
 
-// The states of a dispute. An inquiry has moved no money.
+// The states of a dispute.
 const (
-	DisputeNone    DisputeStatus = ""
-	DisputeInquiry DisputeStatus = "inquiry"
-	DisputeWon     DisputeStatus = "won"
-	DisputeOpen    DisputeStatus = "open"
-	DisputeLost    DisputeStatus = "lost"
+	DisputeNone    = order.DisputeNone
+	DisputeInquiry = order.DisputeInquiry
+	DisputeWon     = order.DisputeWon
+	DisputeOpen    = order.DisputeOpen
+	DisputeLost    = order.DisputeLost
 )
 
 // Reversals are what a provider proves about the money of one payment after it was made.

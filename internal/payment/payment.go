@@ -50,7 +50,7 @@ type Event struct {
 	Hint       Hint
 	Mode       order.Mode // empty when the event does not say
 	Session    string     // checkout events: the session's id
-	PaymentRef string     // what joins refunds and disputes to a session, when the event has it
+	PaymentRef string     // what joins refunds and disputes to a session, when the event has it: Books knows what it means
 	Account    string     // the connected account the event belongs to, when it names one
 }
 
@@ -87,10 +87,12 @@ type Facts struct {
 	Email      string // as the buyer typed it, outer spaces trimmed; empty when the provider has none
 	Name       string
 	Items      []order.Item
+	Reversed   bool // there was a refund or a dispute: nothing is given before Reversals has said how it stands
 }
 
 // Provider is one payment provider, configured for one environment.
 type Provider interface {
+	Books
 	// Verify checks the signature over the raw body against every configured secret. Errors wrap ErrSignature.
 	Verify(header http.Header, body []byte, now time.Time) error
 	// Translate reads a verified body. Errors wrap ErrMalformed.

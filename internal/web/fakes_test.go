@@ -49,7 +49,10 @@ func verify(header http.Header, body []byte) error {
 	return nil
 }
 
-type fakeProvider struct{ prefix string }
+type fakeProvider struct {
+	payment.Books // no page asks for them
+	prefix        string
+}
 
 func (fakeProvider) Verify(header http.Header, body []byte, _ time.Time) error {
 	return verify(header, body)
@@ -175,6 +178,12 @@ func (s *shop) StoreEvent(ctx context.Context, e ledger.WebhookEvent) (ledger.St
 	return s.next, nil
 }
 
+// StoreReversal knows the order of every payment.
+func (s *shop) StoreReversal(ctx context.Context, e ledger.WebhookEvent) (string, ledger.Stored, error) {
+	stored, err := s.StoreEvent(ctx, e)
+	return "cs_test_of_" + e.PaymentRef, stored, err
+}
+
 func (s *shop) HandOver(ctx context.Context, key order.Key, event string, next ledger.Next) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -232,9 +241,9 @@ func newShop(t *testing.T, change ...func(*web.Deps, *web.Config)) *shop {
 	}
 	deps := web.Deps{
 		Environments: map[string]web.Environment{
-			"test":    {Name: "test", Mode: order.Test, Provider: fakeProvider{"cs_test_"}},
-			"live":    {Name: "live", Mode: order.Live, Provider: fakeProvider{"cs_live_"}},
-			"connect": {Name: "connect", Mode: order.Test, Account: "acct_ours", Provider: fakeProvider{"cs_test_"}},
+			"test":    {Name: "test", Mode: order.Test, Provider: fakeProvider{prefix: "cs_test_"}},
+			"live":    {Name: "live", Mode: order.Live, Provider: fakeProvider{prefix: "cs_live_"}},
+			"connect": {Name: "connect", Mode: order.Test, Account: "acct_ours", Provider: fakeProvider{prefix: "cs_test_"}},
 		},
 		Orders: s, Events: s, Dispatcher: s, EmailWebhook: fakeMail{}, EmailEvents: s, Resender: s, Files: s,
 		Catalogue: catalogue, Metrics: s,

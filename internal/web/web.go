@@ -29,6 +29,7 @@ type Orders interface {
 // Events stores the payment providers' events.
 type Events interface {
 	StoreEvent(ctx context.Context, e ledger.WebhookEvent) (ledger.Stored, error)
+	StoreReversal(ctx context.Context, e ledger.WebhookEvent) (session string, s ledger.Stored, err error)
 }
 
 // Dispatcher hands a stored event over to the engine and marks it dispatched.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"handover/internal/crashpoint"
 	"handover/internal/ledger"
 	"handover/internal/order"
 	"handover/internal/payment"
@@ -73,10 +74,34 @@ func (s *server) storeEvent(ctx context.Context, environment Environment, event 
 	log := s.Log.With("environment", environment.Name, "event_id", event.ID)
 	ignored := event.Account != "" && event.Account != environment.Account
 
-	storing, cancel := context.WithTimeout(ctx, storeTime)
+	crashpoint.Reach("webhook.before_store")
+	key, stored, err := s.store(ctx, environment.Name, event, ignored, body)
+	if err != nil {
+		log.Error("webhook could not be stored: the provider will send it again", "error", err)
+		return answerUnavailable
+	}
+	crashpoint.Reach("webhook.stored")
+	if stored.New {
+		log.Info("webhook stored", "event_type", event.Type, "ignored", ignored, "next", string(stored.Next))
+	}
+	if ignored || stored.Next == ledger.NextNothing {
+		return answerStored
+	}
+	handing, cancel := context.WithTimeout(ctx, handOverTime)
 	defer cancel()
-	stored, err := s.Events.StoreEvent(storing, ledger.WebhookEvent{
-		Environment: environment.Name,
+	if err := s.Dispatcher.HandOver(handing, key, event.ID, stored.Next); err != nil {
+		log.Warn("event not handed over yet: the dispatcher will", "order", key.String(), "error", err)
+	}
+	return answerStored
+}
+
+// store keeps the event, and says which order it belongs to and what has to happen next. An event about money names a
+// payment and no session: its order is found by that, and one that comes before its order waits for it.
+func (s *server) store(ctx context.Context, environment string, event payment.Event, ignored bool, body []byte) (order.Key, ledger.Stored, error) {
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
+	e := ledger.WebhookEvent{
+		Environment: environment,
 		ID:          event.ID,
 		Type:        event.Type,
 		Kind:        string(event.Kind),
@@ -85,22 +110,12 @@ func (s *server) storeEvent(ctx context.Context, environment Environment, event 
 		PaymentRef:  event.PaymentRef,
 		Ignored:     ignored,
 		Body:        body,
-	})
-	if err != nil {
-		log.Error("webhook could not be stored: the provider will send it again", "error", err)
-		return answerUnavailable
 	}
-	if stored.New {
-		log.Info("webhook stored", "event_type", event.Type, "ignored", ignored, "next", string(stored.Next))
+	money := event.Kind == payment.EventRefund || event.Kind == payment.EventDispute
+	if money && event.PaymentRef != "" && !ignored {
+		session, stored, err := s.Events.StoreReversal(ctx, e)
+		return order.Key{Environment: environment, Session: session}, stored, err
 	}
-	if ignored || stored.Next == ledger.NextNothing {
-		return answerStored
-	}
-	key := order.Key{Environment: environment.Name, Session: event.Session}
-	handing, cancel := context.WithTimeout(ctx, handOverTime)
-	defer cancel()
-	if err := s.Dispatcher.HandOver(handing, key, event.ID, stored.Next); err != nil {
-		log.Warn("event not handed over yet: the dispatcher will", "order", key.String(), "error", err)
-	}
-	return answerStored
+	stored, err := s.Events.StoreEvent(ctx, e)
+	return order.Key{Environment: environment, Session: event.Session}, stored, err
 }

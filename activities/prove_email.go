@@ -1,0 +1,113 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"handover/internal/email"
+	"handover/internal/ledger"
+	"handover/internal/order"
+)
+
+// How a look into the provider's list of sent mail goes.
+const (
+	clockSkew = time.Minute      // by how much the provider's clock may differ from the database's
+	lookTime  = 10 * time.Second // at most for one look
+	writeTime = 5 * time.Second  // of an attempt, kept back for writing down what the look found
+)
+
+// laterError says that the list could not be looked through this time.
+type laterError struct {
+	cause error
+	wait  time.Duration // how long the provider asks to wait; 0 when it does not say
+}
+
+func (e *laterError) Error() string { return "look for sent mail: " + e.cause.Error() }
+func (e *laterError) Unwrap() error { return e.cause }
+
+// proveEmail finds out whether an email whose attempts have ended was accepted after all, and finishes it then: by the
+// provider's events, which carry our tags, and where nobody knows what came of the attempts by its list of sent mail,
+// which only says to whom, with which subject and when. Nothing is concluded from a list that does not have it. An error
+// that is a *laterError is worth another look.
+func (a *Activities) proveEmail(ctx context.Context, work ledger.Work, token string, class order.Class) (bool, error) {
+	if proved, err := a.acceptByEvidence(ctx, work, token); proved || err != nil || !outcomeUnknown(class) {
+		return proved, err
+	}
+	found, err := a.findEmail(ctx, work)
+	if err != nil {
+		return false, err
+	}
+	write, cancel := detached(ctx)
+	defer cancel()
+	if len(found) > 0 {
+		proved, err := a.Ledger.AcceptByList(write, work, token, found, a.listMargin())
+		if proved || err != nil {
+			return proved, err
+		}
+		a.Log.WarnContext(ctx, "a message in the provider's list may be this one or another", "order", work.Key.String(), "candidates", len(found))
+	}
+	// An event that came during the look finds nothing stopped that it could settle.
+	return a.Ledger.AcceptByEvidence(write, work, token)
+}
+
+func (a *Activities) acceptByEvidence(ctx context.Context, work ledger.Work, token string) (bool, error) {
+	write, cancel := detached(ctx)
+	defer cancel()
+	return a.Ledger.AcceptByEvidence(write, work, token)
+}
+
+// outcomeUnknown says that an attempt may have arrived without our knowing. Otherwise the provider's refusal is the answer.
+func outcomeUnknown(class order.Class) bool {
+	switch class {
+	case order.ClassUnknown, order.ClassUncertain, order.ClassPastWindow, order.ClassSpent:
+		return true
+	}
+	return false
+}
+
+// findEmail lists the ids of all messages the provider took that can be this one. One look at a time: they go by the same
+// rate limit as the messages that are still to be sent.
+func (a *Activities) findEmail(ctx context.Context, work ledger.Work) ([]string, error) {
+	finder, lists := a.Sender.(email.Finder)
+	if !lists {
+		return nil, nil
+	}
+	tried, open, err := a.Ledger.Unproved(ctx, work)
+	if err != nil || !open {
+		return nil, err
+	}
+	ctx, cancel := context.WithDeadline(ctx, lookUntil(ctx))
+	defer cancel()
+	select {
+	case a.looking <- struct{}{}:
+		defer func() { <-a.looking }()
+	case <-ctx.Done():
+		return nil, &laterError{cause: ctx.Err()}
+	}
+	found, err := finder.Find(ctx, email.Lookup{
+		From: tried.Message.From, To: tried.Message.To, Subject: tried.Message.Subject,
+		Since: tried.First.Add(-clockSkew), Until: tried.Last.Add(a.listMargin()),
+	})
+	switch {
+	case errors.Is(err, email.ErrNoList):
+		a.Log.WarnContext(ctx, "the email provider's list of sent mail cannot be looked through: that needs a key with full access, and not too many messages since",
+			"order", work.Key.String(), "error", err)
+		return nil, nil
+	case err != nil:
+		return nil, &laterError{cause: err, wait: judge(err).wait}
+	}
+	return found, nil
+}
+
+// listMargin is by how much the time in the list may differ from the beginning of an attempt.
+func (a *Activities) listMargin() time.Duration { return a.cfg.EmailLease + clockSkew }
+
+// lookUntil leaves time to write down what was found.
+func lookUntil(ctx context.Context) time.Time {
+	until := time.Now().Add(lookTime)
+	if deadline, bounded := ctx.Deadline(); bounded && deadline.Add(-writeTime).Before(until) {
+		until = deadline.Add(-writeTime)
+	}
+	return until
+}

@@ -1,0 +1,214 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"handover/internal/order"
+)
+
+// Reversal is what one look at the provider proved about the money of a paid order. Since is when the look began, by the
+// database clock: what was told later asks for another look.
+type Reversal struct {
+	Key   order.Key
+	Since time.Time
+	Money order.MoneyFacts
+}
+
+// Review is what a look at an order's money starts from.
+type Review struct {
+	PaymentRef string
+	Since      time.Time
+}
+
+// BeginReview reads whose money to ask for. ErrNotFound where there is no order, or one that was never confirmed.
+func (l *Ledger) BeginReview(ctx context.Context, key order.Key) (Review, error) {
+	var r Review
+	err := l.pool.QueryRow(ctx, `
+SELECT coalesce(payment_ref, ''), clock_timestamp() FROM orders
+WHERE environment = $1 AND session = $2 AND payment = 'confirmed'`, key.Environment, key.Session).Scan(&r.PaymentRef, &r.Since)
+	if noRows(err) {
+		return Review{}, ErrNotFound
+	}
+	return r, safe("begin a review", err)
+}
+
+// reviewed notes the money's facts, and everything that was told before the look as dealt with.
+const reviewed = `
+WITH told AS (
+    UPDATE webhook_events SET dispatched_at = coalesce(dispatched_at, now())
+    WHERE environment = $1 AND (session = $2 OR payment_ref = (SELECT o.payment_ref FROM orders o WHERE o.environment = $1 AND o.session = $2))
+      AND kind IN ('refund', 'dispute') AND received_at <= $3 AND dispatched_at IS NULL
+)
+UPDATE orders SET refunded = $4, refund_pending = $5, dispute = $6, captured = $7, reversal_read_at = now(),
+    reversal_due_at = CASE WHEN reversal_due_at > $3 THEN reversal_due_at END,
+    attention_reason = CASE WHEN attention_step = 'refund' THEN NULL ELSE attention_reason END,
+    attention_class = CASE WHEN attention_step = 'refund' THEN NULL ELSE attention_class END,
+    attention_at = CASE WHEN attention_step = 'refund' THEN NULL ELSE attention_at END,
+    attention_step = CASE WHEN attention_step = 'refund' THEN NULL ELSE attention_step END
+WHERE environment = $1 AND session = $2`
+
+// RecordReversal stores what a look at the money proved, and what that makes of the access, in one transaction: from
+// then on the change is owed, whatever dies.
+func (l *Ledger) RecordReversal(ctx context.Context, r Reversal, c *order.Catalogue) error {
+	return safe("record a reversal", l.inTx(ctx, func(tx pgx.Tx) error {
+		if err := lockOrder(ctx, tx, r.Key); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, reviewed, r.Key.Environment, r.Key.Session, r.Since, r.Money.Refunded, r.Money.Pending, r.Money.Dispute, r.Money.Paid); err != nil {
+			return err
+		}
+		what := fmt.Sprintf("money: refunded %d, refund pending %d, dispute %q", r.Money.Refunded, r.Money.Pending, r.Money.Dispute)
+		return settleAccess(ctx, tx, r.Key, c, "handover", what, "the provider says so")
+	}))
+}
+
+// owing is what the rule of refunds and disputes decides on.
+type owing struct {
+	dues  []order.Due
+	items []order.Item
+	money order.MoneyFacts
+	by    order.Decided
+}
+
+// settleAccess decides how each piece of access has to be by what is on record, and writes down what has to change.
+func settleAccess(ctx context.Context, tx pgx.Tx, key order.Key, c *order.Catalogue, who, what, why string) error {
+	o, err := readOwing(ctx, tx, key)
+	if err != nil {
+		return err
+	}
+	wants, unclear := order.DecideAccess(c, o.dues, o.items, o.money, o.by)
+	changed := int64(0)
+	for _, w := range wants {
+		n, err := want(ctx, tx, key, w)
+		if err != nil {
+			return err
+		}
+		changed += n
+	}
+	if err := restEmail(ctx, tx, key, wants); err != nil {
+		return err
+	}
+	tag, err := tx.Exec(ctx, `
+UPDATE orders SET refund_unclear_at = CASE WHEN $3 THEN coalesce(refund_unclear_at, now()) END
+WHERE environment = $1 AND session = $2 AND (refund_unclear_at IS NULL) = $3`, key.Environment, key.Session, unclear)
+	if err != nil || changed+tag.RowsAffected() == 0 {
+		return err
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO audit (environment, session, who, what, why) VALUES ($1, $2, $3, $4, $5)`,
+		key.Environment, key.Session, who, what, why)
+	return err
+}
+
+func readOwing(ctx context.Context, tx pgx.Tx, key order.Key) (owing, error) {
+	var o owing
+	err := tx.QueryRow(ctx, `
+SELECT coalesce(nullif(captured, 0), amount, 0), refunded, refund_pending, dispute, verdict, verdict_refunded, verdict_dispute
+FROM orders WHERE environment = $1 AND session = $2`, key.Environment, key.Session).
+		Scan(&o.money.Paid, &o.money.Refunded, &o.money.Pending, &o.money.Dispute, &o.by.Verdict, &o.by.Refunded, &o.by.Dispute)
+	if err != nil {
+		return o, err
+	}
+	rows, err := tx.Query(ctx, `
+SELECT product, access_kind, file, units FROM obligations
+WHERE environment = $1 AND session = $2 AND kind = 'access' ORDER BY subject`, key.Environment, key.Session)
+	if err != nil {
+		return o, err
+	}
+	if o.dues, err = pgx.CollectRows(rows, scanDue); err != nil {
+		return o, err
+	}
+	rows, err = tx.Query(ctx, selectItems, key.Environment, key.Session)
+	if err != nil {
+		return o, err
+	}
+	o.items, err = pgx.CollectRows(rows, scanItem)
+	return o, err
+}
+
+func scanDue(row pgx.CollectableRow) (order.Due, error) {
+	var d order.Due
+	return d, row.Scan(&d.Product, &d.Kind, &d.File, &d.Units)
+}
+
+// want writes down how one piece of access has to be. Where that is new, carrying it out becomes owed: a claim on the
+// change before it is void.
+func want(ctx context.Context, tx pgx.Tx, key order.Key, w order.Want) (changed int64, err error) {
+	tag, err := tx.Exec(ctx, `
+WITH access AS (
+    UPDATE obligations SET wanted = $5, keep = $6
+    WHERE environment = $1 AND session = $2 AND kind = 'access' AND subject = $3 AND (wanted, keep) IS DISTINCT FROM ($5, $6::bigint)
+    RETURNING product, access_kind, file, units
+)
+INSERT INTO obligations AS r (environment, session, kind, subject, product, access_kind, file, units, wanted, keep)
+SELECT $1, $2, $4, $3, product, access_kind, file, units, $5, $6 FROM access
+ON CONFLICT (environment, session, kind, subject) DO UPDATE SET wanted = excluded.wanted, keep = excluded.keep,
+    created_at = now(), attempts = 0, token = NULL, claim_expires_at = NULL, first_attempt_at = NULL, finished_at = NULL,
+    stopped_at = NULL, failure_class = NULL`,
+		key.Environment, key.Session, w.Due.Subject(), KindRevoke, w.State, w.Keep)
+	return tag.RowsAffected(), err
+}
+
+// restEmail lets an email that is still to go out rest while nothing can be opened, and wakes it when that has changed.
+func restEmail(ctx context.Context, tx pgx.Tx, key order.Key, wants []order.Want) error {
+	state := order.AccessRevoked
+	for _, w := range wants {
+		switch {
+		case w.State == order.AccessGranted:
+			state = order.AccessGranted
+		case w.State == order.AccessHeld && state == order.AccessRevoked:
+			state = order.AccessHeld
+		}
+	}
+	_, err := tx.Exec(ctx, `
+UPDATE obligations SET wanted = $3
+WHERE environment = $1 AND session = $2 AND kind = 'email' AND finished_at IS NULL AND wanted <> $3`, key.Environment, key.Session, state)
+	return err
+}
+
+// ChangeOwn claims, carries out and finishes, in one transaction, every change of access that is owed, for kinds that
+// are wholly ours. It returns how many pieces it changed.
+func (l *Ledger) ChangeOwn(ctx context.Context, key order.Key, kinds []order.AccessKind, t Terms) (int, error) {
+	tag, err := l.pool.Exec(ctx, `
+WITH done AS (
+    UPDATE obligations SET finished_at = now(), attempts = attempts + 1, first_attempt_at = coalesce(first_attempt_at, now()),
+        token = NULL, claim_expires_at = NULL, failure_class = NULL
+    WHERE environment = $1 AND session = $2 AND kind = 'revoke' AND access_kind = ANY ($3)
+      AND finished_at IS NULL AND stopped_at IS NULL
+      AND (claim_expires_at IS NULL OR claim_expires_at <= clock_timestamp())
+      AND attempts < $4
+    RETURNING product, access_kind, file, wanted, keep
+), changed AS (
+    UPDATE grants g SET state = CASE WHEN d.keep > 0 AND g.unit > d.keep THEN 'revoked' ELSE d.wanted END
+    FROM done d
+    WHERE g.environment = $1 AND g.session = $2 AND g.product = d.product AND g.access_kind = d.access_kind AND g.file = coalesce(d.file, '')
+)
+SELECT FROM done`, key.Environment, key.Session, kinds, t.Cap)
+	return int(tag.RowsAffected()), safe("change access", err)
+}
+
+// StopReversal marks an order of which the provider does not say how its refund or dispute stands.
+func (l *Ledger) StopReversal(ctx context.Context, key order.Key, class order.Class, reason order.Reason) error {
+	_, err := l.pool.Exec(ctx, `
+UPDATE orders SET attention_reason = $3, attention_class = $4, attention_step = 'refund', attention_at = now()
+WHERE environment = $1 AND session = $2 AND (attention_at IS NULL OR attention_step = 'refund')`, key.Environment, key.Session, reason, class)
+	return safe("stop a review", err)
+}
+
+// StopChange marks an order whose access could not be changed, and every change of it that is still owed.
+func (l *Ledger) StopChange(ctx context.Context, key order.Key, class order.Class, reason order.Reason) error {
+	tag, err := l.pool.Exec(ctx, `
+WITH locked AS MATERIALIZED (
+    SELECT FROM orders WHERE environment = $1 AND session = $2 FOR NO KEY UPDATE
+), stopped AS (
+    UPDATE obligations SET stopped_at = now(), failure_class = $3
+    WHERE environment = $1 AND session = $2 AND kind = 'revoke' AND finished_at IS NULL AND stopped_at IS NULL AND EXISTS (SELECT FROM locked)
+    RETURNING 1
+)
+UPDATE orders SET attention_reason = $4, attention_class = $3, attention_step = 'revoke', attention_at = now()
+WHERE environment = $1 AND session = $2 AND EXISTS (SELECT FROM stopped)`, key.Environment, key.Session, class, reason)
+	return lost(tag.RowsAffected(), safe("stop a change", err))
+}

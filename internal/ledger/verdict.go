@@ -1,0 +1,68 @@
+package ledger
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"handover/internal/order"
+)
+
+// Revoke decides a request to end the access of an order, once: a repetition gets the first decision.
+func (l *Ledger) Revoke(ctx context.Context, r Request, c *order.Catalogue) (Decision, error) {
+	return l.judgeAccess(ctx, r, c, order.VerdictRevoke)
+}
+
+// Restore decides a request to give the access of an order back, or to leave it as it is after a refund that names no
+// item, once: a repetition gets the first decision.
+func (l *Ledger) Restore(ctx context.Context, r Request, c *order.Catalogue) (Decision, error) {
+	return l.judgeAccess(ctx, r, c, order.VerdictRestore)
+}
+
+func (l *Ledger) judgeAccess(ctx context.Context, r Request, c *order.Catalogue, v order.Verdict) (Decision, error) {
+	return l.decide(ctx, r, "decide about access", func(tx pgx.Tx, d *Decision) error {
+		facts, known, err := verdictFacts(ctx, tx, r.Key)
+		if err != nil {
+			return err
+		}
+		d.Outcome, d.Refusal = order.DecideVerdict(v, facts)
+		if d.Outcome != order.OutcomeRefused {
+			if err := passVerdict(ctx, tx, r, c, v); err != nil {
+				return err
+			}
+		}
+		return conclude(ctx, tx, r, *d, known)
+	})
+}
+
+func passVerdict(ctx context.Context, tx pgx.Tx, r Request, c *order.Catalogue, v order.Verdict) error {
+	_, err := tx.Exec(ctx, `
+UPDATE orders SET verdict = $3, verdict_refunded = refunded, verdict_dispute = dispute,
+    attention_reason = CASE WHEN attention_step IN ('refund', 'revoke') THEN NULL ELSE attention_reason END,
+    attention_class = CASE WHEN attention_step IN ('refund', 'revoke') THEN NULL ELSE attention_class END,
+    attention_at = CASE WHEN attention_step IN ('refund', 'revoke') THEN NULL ELSE attention_at END,
+    attention_step = CASE WHEN attention_step IN ('refund', 'revoke') THEN NULL ELSE attention_step END
+WHERE environment = $1 AND session = $2`, r.Key.Environment, r.Key.Session, v)
+	if err != nil {
+		return err
+	}
+	return settleAccess(ctx, tx, r.Key, c, r.Who, "access "+string(v), r.Why)
+}
+
+// verdictFacts reads what the rule needs, and what is known in safe words.
+func verdictFacts(ctx context.Context, tx pgx.Tx, key order.Key) (order.VerdictFacts, string, error) {
+	var f order.VerdictFacts
+	var known string
+	err := tx.QueryRow(ctx, `
+SELECT o.payment, o.refund_unclear_at IS NOT NULL OR coalesce(o.attention_step IN ('refund', 'revoke'), false),
+       count(a.wanted), count(*) FILTER (WHERE a.wanted = 'granted' AND a.keep = 0), count(*) FILTER (WHERE a.wanted = 'revoked'),
+       format('refunded %s, refund pending %s, dispute "%s", verdict before "%s"', o.refunded, o.refund_pending, o.dispute, o.verdict)
+FROM orders o LEFT JOIN obligations a ON a.environment = o.environment AND a.session = o.session AND a.kind = 'access'
+WHERE o.environment = $1 AND o.session = $2
+GROUP BY o.environment, o.session`, key.Environment, key.Session).
+		Scan(&f.Payment, &f.Asked, &f.Owed, &f.Whole, &f.Revoked, &known)
+	if noRows(err) {
+		return order.VerdictFacts{Payment: order.PaymentPending}, "unknown order", nil
+	}
+	return f, known, err
+}
