@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"handover/internal/alert"
+	"handover/internal/ledger"
 	"handover/internal/order"
 )
 
@@ -12,12 +14,15 @@ const stepAlert = "alert"
 type alertLedger interface {
 	ClaimAlert(ctx context.Context, key order.Key, reason order.Reason) (bool, error)
 	AlertEnded(ctx context.Context, key order.Key, reason order.Reason, told bool) error
+	Untold(ctx context.Context, grace time.Duration, limit int) (listed []ledger.Waiting, total int, err error)
+	ClaimReminder(ctx context.Context) (bool, error)
 }
 
 // Owner is told what needs a person.
 type Owner interface {
 	Configured() bool
 	Tell(ctx context.Context, key order.Key, reason order.Reason, now time.Time) error
+	Remind(ctx context.Context, longest []alert.Waiting, total int, now time.Time) error
 }
 
 // AlertOwnerInput is what to tell.

@@ -16,6 +16,7 @@ type requestLedger interface {
 	Retry(ctx context.Context, r ledger.Request, window time.Duration) (ledger.Decision, error)
 	Revoke(ctx context.Context, r ledger.Request, c *order.Catalogue) (ledger.Decision, error)
 	Restore(ctx context.Context, r ledger.Request, c *order.Catalogue) (ledger.Decision, error)
+	Relink(ctx context.Context, r ledger.Request) (ledger.Decision, error)
 	Refuse(ctx context.Context, r ledger.Request, refusal order.Refusal) error
 }
 
@@ -25,6 +26,7 @@ const (
 	KindRetry   = "retry"
 	KindRevoke  = "revoke"
 	KindRestore = "restore"
+	KindRelink  = "relink"
 )
 
 // DecideRequestInput is what a person asks for, or something that could not be understood.
@@ -71,6 +73,8 @@ func (a *Activities) decide(ctx context.Context, r ledger.Request) (ledger.Decis
 		return a.Ledger.Retry(ctx, r, a.cfg.EmailWindow)
 	case KindRevoke:
 		return a.Ledger.Revoke(ctx, r, a.Catalogue)
+	case KindRelink:
+		return a.Ledger.Relink(ctx, r)
 	case KindRestore:
 		return a.Ledger.Restore(ctx, r, a.Catalogue)
 	}

@@ -12,10 +12,12 @@ import (
 
 const stepReconcile = "reconcile"
 
-// How a pass goes: what counts as left behind, and how many orders are listed at a time.
+// How a pass goes: what counts as left behind, and how much is listed at a time.
 const (
 	leftBehind   = 10 * time.Minute
+	undispatched = 5 * time.Minute // of an event: a starter hands it over within seconds
 	ordersAtOnce = 500
+	eventsAtOnce = 20
 )
 
 type reconcileLedger interface {
@@ -27,6 +29,8 @@ type reconcileLedger interface {
 type Runs interface {
 	Running(ctx context.Context, key order.Key) (bool, error)
 	Ensure(ctx context.Context, key order.Key) error
+	// LeftBehind hands over events that have waited for longer than grace, at most limit of them.
+	LeftBehind(ctx context.Context, grace time.Duration, limit int) (handed, left int, err error)
 }
 
 // ReconcileResult is what one pass came to.
@@ -36,14 +40,44 @@ type ReconcileResult struct {
 	Left     int `json:"left"`
 }
 
-// Reconcile goes through everything in the ledger that should be under way and starts a run where there is none: its
-// workflow was terminated, deleted or lost. The new run does what is missing, so going through it twice is safe.
+// Reconcile goes through everything in the ledger that should be under way: events that no starter has handed over, and
+// orders without a run, whose workflow was terminated, deleted or lost. A new run does what is missing, so going through it
+// twice is safe. In the end it reminds the owner of what has waited for a day.
 func (a *Activities) Reconcile(ctx context.Context) (ReconcileResult, error) {
 	var r ledger.Reconciliation
+	a.handOverEvents(ctx, &r)
+	if err := a.startUnfinished(ctx, &r); err != nil {
+		return ReconcileResult{}, a.failed(ctx, stepReconcile, order.Key{}, judge(err).class, err)
+	}
+	if err := a.Ledger.Reconciled(ctx, r); err != nil {
+		return ReconcileResult{}, a.failed(ctx, stepReconcile, order.Key{}, judge(err).class, err)
+	}
+	a.remind(ctx)
+	a.Outcomes.StepEnded(stepReconcile, "done")
+	a.Log.InfoContext(ctx, "reconciled", "checked", r.Checked, "repaired", r.Repaired, "left", r.Remaining)
+	return ReconcileResult{Checked: r.Checked, Repaired: r.Repaired, Left: r.Remaining}, nil
+}
+
+// handOverEvents does what the starters do all the time: none of them may be running.
+func (a *Activities) handOverEvents(ctx context.Context, r *ledger.Reconciliation) {
+	for {
+		handed, left, err := a.Runs.LeftBehind(ctx, undispatched, eventsAtOnce)
+		r.Checked, r.Repaired, r.Remaining = r.Checked+handed+left, r.Repaired+handed, r.Remaining+left
+		if err != nil {
+			a.Log.WarnContext(ctx, "events that were left behind could not be handed over", "left", left, "error", err)
+		}
+		activity.RecordHeartbeat(ctx, r.Checked)
+		if err != nil || handed < eventsAtOnce {
+			return
+		}
+	}
+}
+
+func (a *Activities) startUnfinished(ctx context.Context, r *ledger.Reconciliation) error {
 	for after := (order.Key{}); ; {
 		keys, err := a.Ledger.Unfinished(ctx, after, leftBehind, ordersAtOnce)
 		if err != nil {
-			return ReconcileResult{}, a.failed(ctx, stepReconcile, order.Key{}, judge(err).class, err)
+			return err
 		}
 		for _, key := range keys {
 			r.Checked++
@@ -59,16 +93,10 @@ func (a *Activities) Reconcile(ctx context.Context) (ReconcileResult, error) {
 			activity.RecordHeartbeat(ctx, r.Checked)
 		}
 		if len(keys) < ordersAtOnce {
-			break
+			return nil
 		}
 		after = keys[len(keys)-1]
 	}
-	if err := a.Ledger.Reconciled(ctx, r); err != nil {
-		return ReconcileResult{}, a.failed(ctx, stepReconcile, order.Key{}, judge(err).class, err)
-	}
-	a.Outcomes.StepEnded(stepReconcile, "done")
-	a.Log.InfoContext(ctx, "reconciled", "checked", r.Checked, "repaired", r.Repaired, "left", r.Remaining)
-	return ReconcileResult{Checked: r.Checked, Repaired: r.Repaired, Left: r.Remaining}, nil
 }
 
 func (a *Activities) repair(ctx context.Context, key order.Key) (bool, error) {

@@ -183,6 +183,9 @@ func (a *Activities) content(d ledger.EmailData) email.Access {
 	c := email.Access{ShopName: a.cfg.ShopName, BuyerName: d.Name, OrderRef: d.Key.Session, Link: email.LinkPlaceholder}
 	at := map[string]int{}
 	for _, g := range d.Grants {
+		if g.State == order.AccessRevoked || g.State == order.AccessHeld {
+			continue // a refund of a part has ended it
+		}
 		i, seen := at[g.Product]
 		if !seen {
 			i = len(c.Items)

@@ -30,6 +30,9 @@ type commands struct {
 	List    listCommand    `cmd:"" help:"List orders."`
 	Resend  resendCommand  `cmd:"" help:"Send the access email again, as a new generation."`
 	Retry   retryCommand   `cmd:"" help:"Work again on what has stopped, under the same keys."`
+	Revoke  revokeCommand  `cmd:"" help:"End the access of an order. It stays ended until it is restored."`
+	Restore restoreCommand `cmd:"" help:"Give access back, or leave it as it is after a refund that names no item."`
+	Relink  relinkCommand  `cmd:"" help:"Send a new link in a new email; the links that went out before are dead."`
 	Replay  replayCommand  `cmd:"" help:"Look at an order again, after the catalogue was mended."`
 	Migrate migrateCommand `cmd:"" help:"Bring the database schema up to date."`
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"time"
@@ -16,6 +17,16 @@ type resendCommand struct {
 	Reason string  `required:"" help:"Why. It is kept in the order's audit." placeholder:"TEXT"`
 	To     *string `help:"Send to this address from now on." placeholder:"ADDRESS"`
 	JSON   bool    `help:"Print JSON."`
+
+	kind string
+}
+
+// relinkCommand is a resend with a new link.
+type relinkCommand struct{ resendCommand }
+
+func (r *relinkCommand) Run(c *console) error {
+	r.kind = activities.KindRelink
+	return r.resendCommand.Run(c)
 }
 
 // resendJSON is the command's answer.
@@ -56,7 +67,7 @@ func (r *resendCommand) Run(c *console) error {
 }
 
 func (r *resendCommand) request() (ledger.Request, error) {
-	request, err := newRequest(activities.KindResend, r.Reason)
+	request, err := newRequest(cmp.Or(r.kind, activities.KindResend), r.Reason)
 	if err != nil || r.To == nil {
 		return request, err
 	}

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"handover/activities"
+	"handover/internal/alert"
 	"handover/internal/dispatch"
 	"handover/internal/email"
 	"handover/internal/email/senders"
@@ -35,6 +36,10 @@ func (*serveCommand) Run(c *console) error {
 		return err
 	}
 	defer closeFiles()
+	owner, err := p.OpenOwner()
+	if err != nil {
+		return err
+	}
 	handler, err := web.New(deps, web.Config{
 		PublicURL: p.Config.PublicURL, PageDownloadFor: p.Config.Orders.PageDownloadFor, ShopName: p.ShopName(), Contact: p.Config.Email.ReplyTo})
 	if err != nil {
@@ -51,6 +56,7 @@ func (*serveCommand) Run(c *console) error {
 			return err
 		}
 		group.Go(func() error { d.Run(ctx); return nil })
+		group.Go(func() error { alert.NewWatch(p.Ledger, owner, p.Log, time.Now).Run(ctx); return nil })
 		engine.KeepAttributes(ctx, p.Temporal, p.Namespace, d.UseAttributes)
 		return nil
 	})

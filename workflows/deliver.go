@@ -21,6 +21,7 @@ const (
 	SignalRetry        = activities.KindRetry
 	SignalRevoke       = activities.KindRevoke
 	SignalRestore      = activities.KindRestore
+	SignalRelink       = activities.KindRelink
 	QueryState         = "state"
 )
 

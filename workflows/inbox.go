@@ -22,6 +22,7 @@ type inbox struct {
 var kinds = []struct{ name, description string }{
 	{activities.KindResend, `Send the email again, as a new generation. Payload: {"reason":"why"}. No addresses: use starter resend --to.`},
 	{activities.KindRetry, `Work again on what has stopped, under the same keys. Payload: {"reason":"why"}`},
+	{activities.KindRelink, `Send a new link in a new email; the links that went out before are dead. Payload: {"reason":"why"}`},
 	{activities.KindRevoke, `End the access. It stays ended until a person restores it. Payload: {"reason":"why"}`},
 	{activities.KindRestore, `Give the access back, or leave it as it is after a refund that names no item. Payload: {"reason":"why"}`},
 }

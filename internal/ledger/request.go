@@ -74,9 +74,10 @@ const (
 	mostBuyerWishes = 5
 )
 
-// lockOrder makes the decisions on one order wait for each other.
+// lockOrder makes the decisions on one order wait for each other. It lets those pass who only refer to the order: a grant,
+// which takes its obligation first, must not wait for a decision that wants the same obligation.
 func lockOrder(ctx context.Context, tx pgx.Tx, key order.Key) error {
-	_, err := tx.Exec(ctx, `SELECT FROM orders WHERE environment = $1 AND session = $2 FOR UPDATE`, key.Environment, key.Session)
+	_, err := tx.Exec(ctx, `SELECT FROM orders WHERE environment = $1 AND session = $2 FOR NO KEY UPDATE`, key.Environment, key.Session)
 	return err
 }
 

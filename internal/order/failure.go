@@ -45,6 +45,10 @@ const (
 	ReasonRefundUnclear   Reason = "refund_names_no_item"
 	ReasonReversalUnread  Reason = "refund_not_retrievable"
 	ReasonRevokeStopped   Reason = "access_not_changed"
+
+	// These two are about no single order.
+	ReasonReconcileStopped Reason = "reconcile_stopped"
+	ReasonStillWaiting     Reason = "orders_still_waiting"
 )
 
 // Next is what a person can do about it. Where there is a command it stands at the end, after a colon.
@@ -78,6 +82,10 @@ func (r Reason) Next() string {
 		return "A refund, a dispute or a person ended or restored access, and that could not be carried out: the worker's log for this order says why. When that is mended: starter retry ORDER --reason TEXT"
 	case ReasonEmailSpent:
 		return "The email provider kept failing. When it is well again: starter retry ORDER --reason TEXT"
+	case ReasonReconcileStopped:
+		return "Nothing looks for orders that were left behind: is a worker running, and is Temporal's schedule there and not paused? A worker's start makes it anew. What is not finished: starter list --pending"
+	case ReasonStillWaiting:
+		return "Orders wait for you. All of them, with what to do: starter list --attention"
 	case ReasonEmailUncertain:
 		return "The message may have been sent: ask the buyer or look in the provider's list. To send another: starter resend ORDER --reason TEXT"
 	}

@@ -1,0 +1,59 @@
+package activities
+
+import (
+	"context"
+	"time"
+
+	"handover/internal/alert"
+	"handover/internal/order"
+)
+
+// How a reminder goes: how long telling may take for its claim to count as going well, how many orders it lists, and how
+// long it may hold up the pass.
+const (
+	tellingTakes   = time.Hour
+	remindersList  = 20
+	remindersLimit = 20 * time.Second
+)
+
+// remind tells the owner, once a day and in one message, of the orders that still need a person although the owner was
+// told, and of those whose alert went wrong. Like every alert it is best effort, and nothing fails with it.
+func (a *Activities) remind(ctx context.Context) {
+	if !a.Owner.Configured() {
+		return
+	}
+	listed, total, err := a.Ledger.Untold(ctx, tellingTakes, remindersList)
+	if err != nil || total == 0 {
+		a.complain(ctx, err)
+		return
+	}
+	ours, err := a.Ledger.ClaimReminder(ctx)
+	if err != nil || !ours {
+		a.complain(ctx, err)
+		return
+	}
+	now := time.Now()
+	longest := make([]alert.Waiting, len(listed))
+	for i, w := range listed {
+		longest[i] = alert.NewWaiting(w.Key, w.Reason, w.Since, now)
+	}
+	telling, cancel := context.WithTimeout(ctx, remindersLimit)
+	defer cancel()
+	failure := a.Owner.Remind(telling, longest, total, now)
+	write, done := detached(ctx)
+	defer done()
+	a.complain(ctx, a.Ledger.AlertEnded(write, order.Key{}, order.ReasonStillWaiting, failure == nil))
+	if failure != nil {
+		a.Outcomes.StepEnded(stepAlert, judge(failure).class)
+		a.complain(ctx, failure)
+		return
+	}
+	a.Outcomes.StepEnded(stepAlert, "done")
+	a.Log.InfoContext(ctx, "the owner was reminded", "orders", total)
+}
+
+func (a *Activities) complain(ctx context.Context, err error) {
+	if err != nil {
+		a.Log.ErrorContext(ctx, "the owner could not be reminded", "error", err)
+	}
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"handover/activities"
+	"handover/internal/order"
+)
+
+// verdictCommand is what revoke and restore share.
+type verdictCommand struct {
+	Order  string `arg:"" help:"The order key, ENVIRONMENT/SESSION."`
+	Reason string `required:"" help:"Why. It is kept in the order's audit." placeholder:"TEXT"`
+	JSON   bool   `help:"Print JSON."`
+}
+
+type revokeCommand struct{ verdictCommand }
+
+func (r *revokeCommand) Run(c *console) error { return r.run(c, activities.KindRevoke) }
+
+type restoreCommand struct{ verdictCommand }
+
+func (r *restoreCommand) Run(c *console) error { return r.run(c, activities.KindRestore) }
+
+func (v *verdictCommand) run(c *console, kind string) error {
+	request, err := newRequest(kind, v.Reason)
+	if err != nil {
+		return err
+	}
+	l, closeLedger, err := c.migrated()
+	if err != nil {
+		return err
+	}
+	defer closeLedger()
+	view, err := readOrder(c.ctx, l, v.Order)
+	if err != nil {
+		return err
+	}
+	request.Key = view.Key
+	handedOver, err := c.file(l, request)
+	if err != nil {
+		return err
+	}
+	answer := retried{Order: request.Key.String(), Outcome: "waiting"}
+	if handedOver {
+		if answer, err = decided(c, l, request); err != nil {
+			return err
+		}
+	}
+	if v.JSON {
+		if err := printJSON(c.out, answer); err != nil {
+			return err
+		}
+	}
+	switch {
+	case answer.Outcome == order.OutcomeRefused && v.JSON:
+		return errors.New("refused: " + answer.Refusal.Says())
+	case answer.Outcome == order.OutcomeRefused:
+		return fmt.Errorf("%s: refused: %s", answer.Order, answer.Refusal.Says())
+	case !v.JSON:
+		fmt.Fprintln(c.out, verdictSentence(answer))
+	}
+	return nil
+}
+
+func verdictSentence(a retried) string {
+	switch a.Outcome {
+	case order.OutcomeRevoking:
+		return a.Order + ": access has ended; downloads and links are refused from now on. No email is sent: the order page says so. To give it back: starter restore " + a.Order + " --reason TEXT"
+	case order.OutcomeRestoring:
+		return a.Order + ": access is given back, under the same links. Look with: starter status " + a.Order
+	}
+	return a.Order + ": the signal is with Temporal, and no worker has answered yet. It is carried out once a worker runs; look with: starter status " + a.Order
+}
