@@ -28,6 +28,8 @@ type ReadOrderResult struct {
 	// ReviewDue says that there may be something new about the money; ChangeDue that access has to be changed.
 	ReviewDue bool `json:"review_due,omitempty"`
 	ChangeDue bool `json:"change_due,omitempty"`
+	// EmailRests says that the newest email is not wanted now, because access has ended or is held.
+	EmailRests bool `json:"email_rests,omitempty"`
 }
 
 // ReadOrder tells a run that was started for a known order what is done already, so that it does only what is missing.
@@ -43,7 +45,7 @@ func (a *Activities) ReadOrder(ctx context.Context, in ReadOrderInput) (ReadOrde
 	result := ReadOrderResult{Payment: v.Facts.Payment, Access: v.Facts.Access, Email: v.Facts.Email, Reason: v.Reason, Generation: 1,
 		ReviewDue: v.ReviewDue, ChangeDue: v.ChangeDue}
 	if n := len(v.Emails); n > 0 {
-		result.Generation = v.Emails[n-1].Generation
+		result.Generation, result.EmailRests = v.Emails[n-1].Generation, v.Emails[n-1].Rests
 	}
 	if v.ConfirmedAt != nil {
 		result.OpenSeconds = max(0, int(time.Until(v.ConfirmedAt.Add(a.cfg.OpenFor)).Seconds()))

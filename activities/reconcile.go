@@ -17,7 +17,8 @@ const (
 	leftBehind   = 10 * time.Minute
 	undispatched = 5 * time.Minute // of an event: a starter hands it over within seconds
 	ordersAtOnce = 500
-	eventsAtOnce = 20
+	eventsAtOnce = 500
+	eventsTake   = 20 * time.Second // below the time without a heartbeat after which a pass counts as dead
 )
 
 type reconcileLedger interface {
@@ -58,19 +59,17 @@ func (a *Activities) Reconcile(ctx context.Context) (ReconcileResult, error) {
 	return ReconcileResult{Checked: r.Checked, Repaired: r.Repaired, Left: r.Remaining}, nil
 }
 
-// handOverEvents does what the starters do all the time: none of them may be running.
+// handOverEvents does what the starters do all the time: none of them may be running. What it has no time for is the
+// next pass's.
 func (a *Activities) handOverEvents(ctx context.Context, r *ledger.Reconciliation) {
-	for {
-		handed, left, err := a.Runs.LeftBehind(ctx, undispatched, eventsAtOnce)
-		r.Checked, r.Repaired, r.Remaining = r.Checked+handed+left, r.Repaired+handed, r.Remaining+left
-		if err != nil {
-			a.Log.WarnContext(ctx, "events that were left behind could not be handed over", "left", left, "error", err)
-		}
-		activity.RecordHeartbeat(ctx, r.Checked)
-		if err != nil || handed < eventsAtOnce {
-			return
-		}
+	limited, cancel := context.WithTimeout(ctx, eventsTake)
+	defer cancel()
+	handed, left, err := a.Runs.LeftBehind(limited, undispatched, eventsAtOnce)
+	r.Checked, r.Repaired, r.Remaining = r.Checked+handed+left, r.Repaired+handed, r.Remaining+left
+	if err != nil {
+		a.Log.WarnContext(ctx, "events that were left behind could not be handed over", "left", left, "error", err)
 	}
+	activity.RecordHeartbeat(ctx, r.Checked)
 }
 
 func (a *Activities) startUnfinished(ctx context.Context, r *ledger.Reconciliation) error {

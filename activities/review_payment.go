@@ -26,9 +26,8 @@ type ReviewPaymentInput struct {
 	Order order.Key `json:"order"`
 }
 
-// ReviewPaymentResult is what the review came to: the order as the ledger has it now.
+// ReviewPaymentResult is what the review came to. What it makes of the order is in the ledger.
 type ReviewPaymentResult struct {
-	ReadOrderResult
 	WaitSeconds int `json:"wait_seconds,omitempty"` // the provider asks to wait; nothing was found out
 }
 
@@ -38,7 +37,7 @@ type ReviewPaymentResult struct {
 func (a *Activities) ReviewPayment(ctx context.Context, in ReviewPaymentInput) (ReviewPaymentResult, error) {
 	review, err := a.Ledger.BeginReview(ctx, in.Order)
 	if errors.Is(err, ledger.ErrNotFound) {
-		return a.reviewed(ctx, in.Order) // not confirmed yet: the look at the payment comes first
+		return ReviewPaymentResult{}, nil // not confirmed yet: the look at the payment comes first
 	}
 	if err != nil {
 		return ReviewPaymentResult{}, a.failed(ctx, stepReview, in.Order, judge(err).class, err)
@@ -55,7 +54,7 @@ func (a *Activities) ReviewPayment(ctx context.Context, in ReviewPaymentInput) (
 	}
 	crashpoint.Reach("revoke.recorded")
 	a.done(ctx, stepReview, in.Order, "recorded")
-	return a.reviewed(ctx, in.Order)
+	return ReviewPaymentResult{}, nil
 }
 
 func (a *Activities) askForMoney(ctx context.Context, key order.Key, ref string) (order.MoneyFacts, error) {
@@ -70,12 +69,6 @@ func (a *Activities) askForMoney(ctx context.Context, key order.Key, ref string)
 	return order.MoneyFacts{
 		Paid: r.Paid.Minor, Refunded: r.Refunded(payment.RefundSucceeded), Pending: r.Refunded(payment.RefundPending), Dispute: r.Dispute,
 	}, nil
-}
-
-// reviewed is the order as it stands after the review.
-func (a *Activities) reviewed(ctx context.Context, key order.Key) (ReviewPaymentResult, error) {
-	read, err := a.ReadOrder(ctx, ReadOrderInput{Order: key})
-	return ReviewPaymentResult{ReadOrderResult: read}, err
 }
 
 func (a *Activities) reviewFailure(ctx context.Context, key order.Key, err error) (ReviewPaymentResult, error) {
@@ -101,24 +94,29 @@ type ChangeAccessInput struct {
 	Order order.Key `json:"order"`
 }
 
+// ChangeAccessResult is what the buyer can open now.
+type ChangeAccessResult struct {
+	Access order.AccessState `json:"access"`
+}
+
 // ChangeAccess ends, holds or gives back access as the ledger says it has to be. Claiming, changing and finishing are
 // one transaction, so it happens whole or not at all, and what is finished is left as it is.
-func (a *Activities) ChangeAccess(ctx context.Context, in ChangeAccessInput) (ReadOrderResult, error) {
+func (a *Activities) ChangeAccess(ctx context.Context, in ChangeAccessInput) (ChangeAccessResult, error) {
 	crashpoint.Reach("revoke.before_claim")
 	changed, err := a.Ledger.ChangeOwn(ctx, in.Order, a.ownKinds(), ledger.Terms{Cap: a.cfg.RevokeAttempts})
 	if err != nil {
-		return ReadOrderResult{}, a.failed(ctx, stepRevoke, in.Order, judge(err).class, err)
+		return ChangeAccessResult{}, a.failed(ctx, stepRevoke, in.Order, judge(err).class, err)
 	}
 	crashpoint.Reach("revoke.done")
 	read, err := a.ReadOrder(ctx, ReadOrderInput{Order: in.Order})
 	if err != nil {
-		return ReadOrderResult{}, err
+		return ChangeAccessResult{}, err
 	}
 	if read.ChangeDue {
-		return ReadOrderResult{}, a.failed(ctx, stepRevoke, in.Order, order.ClassRetry, errNotGiven)
+		return ChangeAccessResult{}, a.failed(ctx, stepRevoke, in.Order, order.ClassRetry, errNotGiven)
 	}
 	if changed > 0 {
 		a.done(ctx, stepRevoke, in.Order, string(read.Access))
 	}
-	return read, nil
+	return ChangeAccessResult{Access: read.Access}, nil
 }

@@ -19,10 +19,8 @@ import (
 
 	"handover/activities"
 	"handover/internal/access/kinds"
-	"handover/internal/alert"
 	"handover/internal/config"
 	"handover/internal/dispatch"
-	"handover/internal/email"
 	"handover/internal/email/senders"
 	"handover/internal/engine"
 	"handover/internal/link"
@@ -168,16 +166,12 @@ func newActivities(p *setup.Process, runs *dispatch.Dispatcher) (*activities.Act
 	steps := p.Config.Steps
 	return activities.New(activities.Deps{
 		Ledger: p.Ledger, Environments: environments, Catalogue: order.NewCatalogue(p.Config.Products), Kinds: kinds.Own(),
-		Sender: sender, Links: links, Runs: runs, Owner: owner(p, sender), Outcomes: p.Counters, Log: p.Log,
+		Sender: sender, Links: links, Runs: runs, Owner: p.Owner(sender), Outcomes: p.Counters, Log: p.Log,
 	}, activities.Config{
 		From: p.Config.Email.From, ReplyTo: p.Config.Email.ReplyTo, ShopName: p.ShopName(),
 		EmailLease: steps.Email.StartToClose(), EmailWindow: p.Config.Email.SendWindow(), EmailAttempts: steps.Email.Attempts,
 		AccessAttempts: steps.Access.Attempts, RevokeAttempts: steps.Revoke.Attempts, OpenFor: p.Config.Orders.OpenFor,
 	}), nil
-}
-
-func owner(p *setup.Process, sender email.Sender) *alert.Teller {
-	return alert.New(alert.Config{From: p.Config.Email.From, Emails: p.Config.Alerts.Email, URL: p.Config.Alerts.URL, Sender: sender})
 }
 
 func workflowConfig(p *setup.Process) workflows.Config {

@@ -148,6 +148,8 @@ func (d *delivery) confirmPayment(ctx workflow.Context) {
 	if d.settled() || !d.look {
 		return
 	}
+	d.stepping = true
+	defer func() { d.stepping = false }()
 	giveUp := workflow.Now(ctx).Add(d.cfg.AwaitPaymentFor)
 	for n := 0; ; n++ {
 		wait, settled := d.lookOnce(ctx)
@@ -203,6 +205,8 @@ func (d *delivery) grantAccess(ctx workflow.Context) {
 	if d.Payment != order.PaymentConfirmed || d.Access != order.AccessPending || d.Reason == order.ReasonReversalUnread {
 		return
 	}
+	d.stepping = true
+	defer func() { d.stepping = false }()
 	var granted activities.GrantAccessResult
 	err := d.run(ctx, d.cfg.Access, "Grant the downloads and licence keys", a.GrantAccess, activities.GrantAccessInput{Order: d.in.Key()}, &granted)
 	if err != nil {
@@ -220,8 +224,13 @@ func (d *delivery) listen(ctx workflow.Context) bool {
 	switch {
 	case d.Payment == order.PaymentFailed || d.Payment == order.PaymentIgnored:
 		// A later event starts a new run.
-	case d.Reason != "" || d.Access == order.AccessAttention:
-		d.attend(ctx, d.due)
+	case d.waitsForPerson():
+		again := workflow.GetVersion(ctx, changeListenAgain, workflow.DefaultVersion, 1) >= 1
+		settled := func() bool { return again && !d.waitsForPerson() }
+		d.attend(ctx, func() bool { return d.due() || settled() })
+		if settled() {
+			return true
+		}
 	default:
 		if d.closing == nil && d.openFor > 0 {
 			d.closing = workflow.NewTimerWithOptions(ctx, d.openFor, workflow.TimerOptions{Summary: "Listening for resends and late events"})
@@ -232,6 +241,12 @@ func (d *delivery) listen(ctx workflow.Context) bool {
 	}
 	return d.due() || d.drain(ctx)
 }
+
+// changeListenAgain: runs from before it stayed open after a person, or the email provider's event, had settled what they
+// waited for and nothing was left to do. Now they listen for what is left of their time.
+const changeListenAgain = "listen-again"
+
+func (d *delivery) waitsForPerson() bool { return d.Reason != "" || d.Access == order.AccessAttention }
 
 // settled says that another look at the payment can find nothing new: it is confirmed, and the catalogue knew all of it.
 func (d *delivery) settled() bool {

@@ -49,6 +49,8 @@ type script struct {
 	grants   []order.Class
 	sendings []sending
 	stops    []order.Class
+	reviews  []sending // an attempt at asking about refunds: a wait, or a failure
+	changes  []order.Class
 	messages []message
 }
 
@@ -65,11 +67,14 @@ func drawScript(t *rapid.T) script {
 		grants:   classes.Draw(t, "grants"),
 		sendings: rapid.SliceOfN(rapid.SampledFrom(sendings), 0, 8).Draw(t, "sendings"),
 		stops:    classes.Draw(t, "stops"),
+		reviews:  rapid.SliceOfN(rapid.SampledFrom([]sending{{}, {wait: 600}, {class: order.ClassRetry}, {class: order.ClassPermanent}}), 0, 4).Draw(t, "reviews"),
+		changes:  classes.Draw(t, "changes"),
 	}
 	for range rapid.IntRange(0, 12).Draw(t, "messages") {
 		s.messages = append(s.messages, message{
 			after: time.Duration(rapid.SampledFrom([]int{0, 1, 30, 61, 700, 3600, 7300, 86400, 30 * 86400, 60 * 86400}).Draw(t, "seconds")) * time.Second,
-			kind:  rapid.SampledFrom([]string{"event", "resend", "repeated", "unreadable", "update", "readdress"}).Draw(t, "kind"),
+			kind:  rapid.SampledFrom([]string{"event", "resend", "repeated", "unreadable", "update", "readdress",
+				"refund", "dispute", "won", "part", "revoke", "restore"}).Draw(t, "kind"),
 			id:    rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "id"),
 		})
 	}
@@ -95,6 +100,13 @@ func (c script) play(s *scenario) {
 		}
 		return activities.SendAccessEmailResult{Email: order.EmailAccepted}, failed(c.sendings[n-1].class)
 	}
+	s.world.review = func(n int) (int, error) {
+		if n > len(c.reviews) {
+			return 0, nil
+		}
+		return c.reviews[n-1].wait, failed(c.reviews[n-1].class)
+	}
+	s.world.change = func(n int) error { return scripted(c.changes, n) }
 	for i, m := range c.messages {
 		s.at(m.after, func() {
 			switch m.kind {
@@ -108,6 +120,17 @@ func (c script) play(s *scenario) {
 				s.resend(`asked`)
 			case "update":
 				s.update(m.id, `{"reason":"asked"}`)
+			case "refund":
+				s.refund(order.AccessRevoked)
+			case "dispute":
+				s.refund(order.AccessHeld)
+			case "won":
+				s.refund(order.AccessGranted)
+			case "part":
+				s.world.reverse(order.AccessGranted, true)
+				s.money()
+			case "revoke", "restore":
+				s.SignalWorkflow(m.kind, raw(fmt.Sprintf(`{"reason":"asked","request_id":%q}`, m.kind+m.id)))
 			case "readdress":
 				s.world.mu.Lock()
 				s.world.address = fmt.Sprint("address ", i)
@@ -172,11 +195,15 @@ func (s *scenario) hasEndedWell(t *rapid.T) {
 	case open && state.Reason == "":
 		t.Errorf("it waits for ever and nobody is told: %+v", state)
 	case open, state.Payment == order.PaymentFailed, state.Payment == order.PaymentIgnored:
+	case state.Access == order.AccessRevoked || state.Access == order.AccessHeld:
+		if s.world.access == order.AccessGranted {
+			t.Errorf("it closed as %s and the buyer can open what was bought", state.Access)
+		}
 	case state.Payment != order.PaymentConfirmed || state.Access != order.AccessGranted || state.Email != order.EmailAccepted || state.Reason != "":
 		t.Errorf("it closed and is not delivered: %+v", state)
 	}
 	if n := len(s.world.emails); n > 0 {
-		if !open && !s.world.emails[n-1].accepted {
+		if !open && !s.world.emails[n-1].accepted && state.Access == order.AccessGranted {
 			t.Errorf("it closed and generation %d was not sent", n)
 		}
 		if state.Generation != n {

@@ -23,6 +23,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"handover/activities"
+	"handover/internal/access"
 	"handover/internal/access/kinds"
 	"handover/internal/alert"
 	"handover/internal/dev/testenv"
@@ -53,7 +54,14 @@ type recorder struct {
 	sandbox sandbox.Client
 	queue   string // listens for thirty days
 	brief   string // closes right after the delivery
+	barren  string // can give no access
 }
+
+// nothing is access that cannot be made.
+type nothing struct{}
+
+func (nothing) Kind() order.AccessKind                { return "download" }
+func (nothing) Make(order.Due) ([]access.Made, error) { return nil, access.ErrNever }
 
 func newRecorder(t *testing.T) *recorder {
 	t.Helper()
@@ -73,15 +81,16 @@ func newRecorder(t *testing.T) *recorder {
 	t.Cleanup(c.Close)
 	r := &recorder{
 		t: t, client: c, ledger: ledger.New(testenv.Migrated(t)), sandbox: sandbox.Client{Base: server.URL},
-		queue: testenv.TaskQueue(t), brief: testenv.TaskQueue(t),
+		queue: testenv.TaskQueue(t), brief: testenv.TaskQueue(t), barren: testenv.TaskQueue(t),
 	}
-	r.work(r.queue, 30*day)
-	r.work(r.brief, time.Second)
+	r.work(r.queue, 30*day, kinds.Own())
+	r.work(r.brief, time.Second, kinds.Own())
+	r.work(r.barren, 30*day, []access.Own{nothing{}})
 	return r
 }
 
 // work starts a worker on a queue.
-func (r *recorder) work(queue string, openFor time.Duration) {
+func (r *recorder) work(queue string, openFor time.Duration, own []access.Own) {
 	r.t.Helper()
 	provider, err := stripe.New(stripe.Config{APIKey: stripeKey, WebhookSecrets: []string{"whsec_recording"}, Mode: order.Test, APIURL: r.sandbox.Base})
 	must(r.t, err)
@@ -93,7 +102,7 @@ func (r *recorder) work(queue string, openFor time.Duration) {
 		Ledger: r.ledger, Environments: map[string]activities.Environment{"test": {Mode: order.Test, Provider: provider}},
 		Catalogue: order.NewCatalogue([]order.Product{{ID: "guide", Name: "The Guide", SoldAs: []string{"price_guide"},
 			Access: []order.AccessSpec{{Kind: "download", File: "guide.pdf"}, {Kind: "license"}}}}),
-		Kinds: kinds.Own(), Sender: sender, Links: links, Outcomes: uncounted{}, Log: slog.New(slog.DiscardHandler),
+		Kinds: own, Sender: sender, Links: links, Outcomes: uncounted{}, Log: slog.New(slog.DiscardHandler),
 	}, activities.Config{
 		From: "Shop <orders@shop.example>", EmailLease: time.Minute, EmailWindow: 23 * time.Hour, EmailAttempts: 8, AccessAttempts: 8, OpenFor: openFor,
 	})
@@ -239,7 +248,7 @@ func (r *recording) save(name string) {
 	host, err := os.Hostname()
 	must(r.t, err)
 	// Queues that are bound to one worker are named after its machine.
-	anonymous := strings.NewReplacer(`"`+host+`:`, `"host:`, r.recorder.queue, "handover", r.brief, "handover").Replace(text.String())
+	anonymous := strings.NewReplacer(`"`+host+`:`, `"host:`, r.recorder.queue, "handover", r.brief, "handover", r.barren, "handover").Replace(text.String())
 	must(r.t, os.WriteFile(filepath.Join("testdata", name+".json"), []byte(anonymous), 0o644))
 	_ = r.client.TerminateWorkflow(r.t.Context(), r.key.WorkflowID(), "", "recorded")
 }
@@ -274,12 +283,25 @@ func recordHistories(t *testing.T) {
 	r.fault(sandbox.Fault{Target: "resend.send", Mode: "refuse", Status: 422, Name: "validation_error", Match: refused.key.EmailKey(1)})
 	refused.start().until(attribute, 1).save("email_refused")
 
+	unknown := r.order(r.queue, nil)
+	r.fault(sandbox.Fault{Target: "resend.send", Mode: "refuse", Status: 409, Name: "invalid_idempotent_request", Match: unknown.key.EmailKey(1)})
+	unknown.start().until(attribute, 1).save("email_outcome_unknown")
+
+	missing := r.order(r.queue, nil)
+	r.fault(sandbox.Fault{Target: "stripe.session", Mode: "refuse", Status: 404, Name: "resource_missing", Match: missing.key.Session})
+	missing.start().until(attribute, 1).save("payment_not_retrievable")
+	r.order(r.barren, nil).start().until(attribute, 1).save("access_not_granted")
+
 	mended := r.order(r.queue, nil)
 	r.fault(sandbox.Fault{Target: "resend.send", Mode: "refuse", Status: 422, Name: "validation_error", Match: mended.key.EmailKey(1)})
 	mended.start().until(attribute, 1).signal(workflows.SignalResend, asked).until(attribute, 2).until(timer, 1).save("email_refused_then_resent")
 
 	resent := r.order(r.queue, nil).start().until(timer, 1).signal(workflows.SignalResend, "please").until(accepted, 4)
 	resent.signal(workflows.SignalResend, asked).until(accepted, 6).update("upd_1").until(accepted, 8).save("resent_by_signal_and_update")
+
+	again := r.order(r.queue, nil)
+	r.fault(sandbox.Fault{Target: "resend.send", Mode: "rate_limit", RetryAfter: 3600, Match: again.key.EmailKey(2)})
+	again.start().until(timer, 1).signal(workflows.SignalResend, asked).until(timer, 2).save("resend_under_way")
 
 	limited := r.order(r.queue, nil)
 	r.fault(sandbox.Fault{Target: "resend.send", Mode: "rate_limit", RetryAfter: 3600, Match: limited.key.EmailKey(1)})

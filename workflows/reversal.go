@@ -19,6 +19,7 @@ type reversal struct {
 	reviewDue bool // there may be something new about the money
 	changeDue bool // access is not as the ledger says it has to be
 	reversing bool // one of the two is under way
+	stepping  bool // so is a step before the email, whose outcome comes first
 }
 
 // paymentEvent takes a signal of the starter. Neither kind of event is believed: each makes the run look.
@@ -33,10 +34,10 @@ func (d *delivery) paymentEvent(raw converter.RawValue) {
 	d.look, d.stale = true, true
 }
 
-// reverse deals with a refund or a dispute in the middle of a wait. While access is still to be granted it is left to the
-// story itself, so that the grant and the change come one after the other.
+// reverse deals with a refund or a dispute in the middle of a wait. While the payment is looked at, or access is still to
+// be granted, it is left to the story itself, so that the grant and the change come one after the other.
 func (d *delivery) reverse(ctx workflow.Context) {
-	if d.reversing || d.stopping || d.Access == order.AccessPending || !d.reversalDue() {
+	if d.reversing || d.stepping || d.stopping || d.Access == order.AccessPending || !d.reversalDue() {
 		return
 	}
 	d.reversing = true
@@ -51,8 +52,9 @@ func (d *delivery) reversalDue() bool {
 	return d.Payment == order.PaymentConfirmed && (d.reviewDue || d.changeDue)
 }
 
-// reviewPayment asks how the money of a confirmed payment stands, and takes up what that makes of the order. Waits that
-// the provider asks for spend no attempt, and are bounded all the same.
+// reviewPayment asks how the money of a confirmed payment stands, and takes up what that makes of the order: from the
+// ledger, since requests were decided meanwhile. Waits that the provider asks for spend no attempt, and are bounded all
+// the same.
 func (d *delivery) reviewPayment(ctx workflow.Context) {
 	giveUp := workflow.Now(ctx).Add(d.cfg.Payment.GiveUpAfter)
 	for d.reviewDue && d.Payment == order.PaymentConfirmed {
@@ -64,7 +66,7 @@ func (d *delivery) reviewPayment(ctx workflow.Context) {
 			return
 		}
 		if found.WaitSeconds == 0 {
-			d.takeUp(found.ReadOrderResult)
+			d.catchUp(ctx)
 			continue
 		}
 		wait := time.Duration(found.WaitSeconds) * time.Second
@@ -83,19 +85,20 @@ func (d *delivery) changeAccess(ctx workflow.Context) {
 		return
 	}
 	d.changeDue = false
-	var now activities.ReadOrderResult
+	var now activities.ChangeAccessResult
 	in := activities.ChangeAccessInput{Order: d.in.Key()}
 	if err := d.run(ctx, d.cfg.Revoke, "End, hold or give back the access", a.ChangeAccess, in, &now); err != nil {
 		d.stop(ctx, "revoke", classOf(err), "")
 		return
 	}
-	d.takeUp(now)
+	d.Access = now.Access // for as long as the database does not answer
+	d.catchUp(ctx)
 }
 
 // takeUp makes what the ledger knows this run's own.
 func (d *delivery) takeUp(known activities.ReadOrderResult) {
 	d.State = State{Payment: known.Payment, Access: known.Access, Email: known.Email, Generation: known.Generation, Reason: known.Reason}
-	d.emailDue = known.Payment == order.PaymentConfirmed && known.Email == order.EmailPending
+	d.emailDue = known.Payment == order.PaymentConfirmed && known.Email == order.EmailPending && !known.EmailRests
 	d.reviewDue = d.reviewDue || known.ReviewDue
 	d.changeDue = known.ChangeDue
 }

@@ -25,6 +25,7 @@ type world struct {
 	reason  order.Reason
 	emails  []generation
 	address string
+	money   money
 	decided map[string]activities.DecideRequestResult
 
 	confirm func(attempt int, in activities.ConfirmPaymentInput) (activities.ConfirmPaymentResult, error)
@@ -33,6 +34,8 @@ type world struct {
 	decide  func(attempt int) error
 	stop    func(attempt int) error
 	read    func() (activities.ReadOrderResult, error)
+	review  func(attempt int) (wait int, err error)
+	change  func(attempt int) error
 }
 
 type generation struct {
@@ -43,7 +46,7 @@ type generation struct {
 func newWorld() *world {
 	return &world{
 		attempts: map[string]int{}, payment: order.PaymentPending, access: order.AccessPending, address: "first",
-		decided: map[string]activities.DecideRequestResult{},
+		decided: map[string]activities.DecideRequestResult{}, money: money{wanted: order.AccessGranted, provider: order.AccessGranted},
 	}
 }
 
@@ -52,7 +55,7 @@ func (w *world) again() *world {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	next := newWorld()
-	next.payment, next.access, next.reason, next.address = w.payment, w.access, w.reason, w.address
+	next.payment, next.access, next.reason, next.address, next.money = w.payment, w.access, w.reason, w.address, w.money
 	next.emails, next.broken, next.decided = slices.Clone(w.emails), slices.Clone(w.broken), maps.Clone(w.decided)
 	return next
 }
@@ -97,6 +100,7 @@ func (w *world) ConfirmPayment(_ context.Context, in activities.ConfirmPaymentIn
 		return activities.ConfirmPaymentResult{Payment: w.payment, Reason: w.reason}, nil // it is never taken back
 	}
 	w.payment, w.reason = found.Payment, found.Reason
+	found.ReviewDue = found.ReviewDue || w.money.reviewDue
 	if found.Payment == order.PaymentConfirmed && found.Reason.Step() != "access" {
 		w.emails = []generation{{stopped: found.Reason.Step() == "email"}}
 	}
@@ -118,6 +122,9 @@ func (w *world) GrantAccess(context.Context, activities.GrantAccessInput) (activ
 	if w.access == order.AccessGranted {
 		w.breaks("access was granted again")
 	}
+	if w.money.wanted != order.AccessGranted {
+		return activities.GrantAccessResult{Access: w.money.wanted}, nil
+	}
 	w.access = order.AccessGranted
 	return activities.GrantAccessResult{Access: order.AccessGranted}, nil
 }
@@ -125,7 +132,11 @@ func (w *world) GrantAccess(context.Context, activities.GrantAccessInput) (activ
 func (w *world) SendAccessEmail(_ context.Context, in activities.SendAccessEmailInput) (activities.SendAccessEmailResult, error) {
 	n := w.begin("SendAccessEmail")
 	w.mu.Lock()
-	if w.access != order.AccessGranted {
+	if w.money.wanted != order.AccessGranted {
+		w.mu.Unlock()
+		return activities.SendAccessEmailResult{Email: order.EmailPending, Resting: true}, nil
+	}
+	if w.access != order.AccessGranted && !w.money.changeDue {
 		w.breaks("an email was sent while access was %s", w.access)
 	}
 	if in.Generation < 1 || in.Generation > len(w.emails) {
@@ -176,11 +187,18 @@ func (w *world) StopStep(_ context.Context, in activities.StopStepInput) (activi
 	defer w.mu.Unlock()
 	reason := map[string]order.Reason{
 		"payment": order.ReasonPaymentStopped, "access": order.ReasonAccessStopped, "email": order.ReasonEmailSpent,
+		"review": order.ReasonReversalUnread, "revoke": order.ReasonRevokeStopped,
 	}[in.Step]
 	if in.Reason != "" {
 		reason = in.Reason
 	}
 	switch in.Step {
+	case "review":
+		if w.reason != "" && w.reason.Step() != "refund" {
+			return activities.StopStepResult{Reason: w.reason}, nil
+		}
+	case "revoke":
+		w.money.changeDue = false
 	case "payment":
 		w.payment = order.PaymentAttention
 	case "access":
@@ -207,14 +225,17 @@ func (w *world) DecideRequest(_ context.Context, in activities.DecideRequestInpu
 	}
 	d := activities.DecideRequestResult{Outcome: order.OutcomeRefused, Refusal: in.Refusal, Says: in.Refusal.Says()}
 	if in.Refusal == "" {
-		d = w.rule()
+		d = w.rule(in.Kind)
 	}
 	w.decided[in.RequestID] = d
 	return d, nil
 }
 
 // rule decides as the ledger does.
-func (w *world) rule() activities.DecideRequestResult {
+func (w *world) rule(kind string) activities.DecideRequestResult {
+	if kind == activities.KindRevoke || kind == activities.KindRestore {
+		return w.verdict(kind)
+	}
 	facts := order.ResendFacts{Payment: w.payment, Access: w.access, Address: w.address, Generation: len(w.emails)}
 	if n := len(w.emails); n > 0 {
 		newest := w.emails[n-1]
@@ -245,6 +266,13 @@ func (w *world) ReadOrder(context.Context, activities.ReadOrderInput) (activitie
 	r := activities.ReadOrderResult{Payment: w.payment, Access: w.access, Email: order.EmailPending, Generation: max(1, len(w.emails)), Reason: w.reason}
 	if w.payment == order.PaymentConfirmed && w.reason.Step() == "access" {
 		r.Access = order.AccessAttention
+	}
+	if w.access == order.AccessPending && w.money.wanted != order.AccessGranted && r.Access != order.AccessAttention {
+		r.Access = w.money.wanted
+	}
+	r.ReviewDue, r.ChangeDue, r.EmailRests = w.money.reviewDue, w.money.changeDue, w.money.wanted != order.AccessGranted
+	if r.Reason == "" && w.money.unclear {
+		r.Reason = order.ReasonRefundUnclear
 	}
 	if n := len(w.emails); n > 0 && w.emails[n-1].accepted {
 		r.Email = order.EmailAccepted

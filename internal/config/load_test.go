@@ -30,6 +30,7 @@ func secrets() map[string]string {
 		"STRIPE_LIVE_KEY":              "sk_live_abcdefghijklmnop",
 		"STRIPE_TEST_KEY":              "rk_test_abcdefghijklmnop",
 		"STRIPE_LIVE_WEBHOOK_SECRET":   "whsec_live_abcdefghijklmnop",
+		"CREEM_KEY":                    "creem_abcdefghijklmnop",
 		"STRIPE_TEST_WEBHOOK_SECRET":   "whsec_test_abcdefghijklmnop",
 		"STRIPE_TEST_WEBHOOK_SECRET_2": " whsec_test2_abcdefghijklmnop\n",
 		"RESEND_API_KEY":               "re_abcdefghijklmnop",

@@ -19,6 +19,7 @@ const (
 
 const (
 	stripe       = "stripe"
+	creem        = "creem"
 	secretPrefix = "whsec_"
 )
 
@@ -100,8 +101,7 @@ func (r *reader) linkSecrets(path string, texts []string) []Secret {
 	return secrets
 }
 
-// paymentKey refuses a key of the other mode: it would ask the wrong half of the account about every order. The prefixes
-// are Stripe's, https://docs.stripe.com/keys.
+// paymentKey refuses a key of the other mode: it would ask the wrong half of the account about every order.
 func (r *reader) paymentKey(path, key string, e Environment) Secret {
 	key = strings.TrimSpace(key)
 	if key == "" {
@@ -109,9 +109,17 @@ func (r *reader) paymentKey(path, key string, e Environment) Secret {
 		return ""
 	}
 	r.inOnePiece(path, key)
-	if e.Provider != stripe {
-		return Secret(key)
+	switch e.Provider {
+	case stripe:
+		r.stripeKey(path, key, e)
+	case creem:
+		r.creemKey(path, key, e)
 	}
+	return Secret(key)
+}
+
+// stripeKey knows the prefixes of https://docs.stripe.com/keys.
+func (r *reader) stripeKey(path, key string, e Environment) {
 	isLive := hasAnyPrefix(key, "sk_live_", "rk_live_")
 	isTest := hasAnyPrefix(key, "sk_test_", "rk_test_")
 	switch {
@@ -122,7 +130,19 @@ func (r *reader) paymentKey(path, key string, e Environment) Secret {
 	case hasAnyPrefix(key, "pk_", secretPrefix, "we_", "acct_", "http"):
 		r.p.add(path, "looks like %s, not like a secret API key; paste the one that starts with sk_ or rk_", looksLike(key))
 	}
-	return Secret(key)
+}
+
+// creemKey knows the two kinds of https://docs.creem.io/getting-started/test-mode: a test key is a key, too.
+func (r *reader) creemKey(path, key string, e Environment) {
+	isTest := strings.HasPrefix(key, "creem_test_")
+	switch {
+	case !strings.HasPrefix(key, "creem_"):
+		r.p.add(path, "is not a Creem API key; those start with creem_ or creem_test_")
+	case isTest && e.Mode == order.Live:
+		r.p.add(path, `is a test key, but the environment's mode is "live"; use the live key (creem_) or correct the mode`)
+	case !isTest && e.Mode == order.Test:
+		r.p.add(path, `is a live key, but the environment's mode is "test"; use the test key (creem_test_) or correct the mode`)
+	}
 }
 
 func (r *reader) paymentSecrets(path string, texts []string, provider string) []Secret {
@@ -141,7 +161,7 @@ func (r *reader) paymentSecrets(path string, texts []string, provider string) []
 			r.p.add(at, "looks like %s, not its signing secret; paste the one that starts with whsec_", looksLike(s))
 		case provider == stripe && !prefixed:
 			r.p.add(at, "is not a Stripe signing secret; those start with whsec_ and are shown with the endpoint")
-		case hasAnyPrefix(s, "http://", "https://"):
+		case hasAnyPrefix(s, "http://", "https://"), provider == creem && strings.HasPrefix(s, "creem_"):
 			r.p.add(at, "looks like %s, not its signing secret; %s", looksLike(s), advice)
 		case len(body) < minWebhookSecret:
 			r.p.add(at, "is too short to be a signing secret; %s", advice)
@@ -155,7 +175,10 @@ func (r *reader) paymentSecrets(path string, texts []string, provider string) []
 // account checks the connected account of a Stripe environment.
 func (r *reader) account(path string, e Environment) string {
 	account := strings.TrimSpace(e.Account)
-	if account != "" && e.Provider == stripe && !strings.HasPrefix(account, "acct_") {
+	switch {
+	case account != "" && e.Provider == creem:
+		r.p.add(path, "is Stripe's: a Creem key belongs to one store; remove it")
+	case account != "" && e.Provider == stripe && !strings.HasPrefix(account, "acct_"):
 		r.p.add(path, "is not a Stripe account id; those start with acct_")
 	}
 	return account
@@ -228,7 +251,7 @@ func looksLike(s string) string {
 		return "an endpoint's signing secret"
 	case strings.HasPrefix(s, "we_"):
 		return "the endpoint's id"
-	case hasAnyPrefix(s, "sk_", "rk_", "re_"):
+	case hasAnyPrefix(s, "sk_", "rk_", "re_", "creem_"):
 		return "an API key"
 	case strings.HasPrefix(s, "pk_"):
 		return "a publishable key"

@@ -125,16 +125,23 @@ func TestSecretsThatWouldLoseASale(t *testing.T) {
 	})
 }
 
-func TestOtherProvidersSecretsNeedNoPrefix(t *testing.T) {
+func TestACreemEnvironmentTakesItsOwnKeyAndAnySecret(t *testing.T) {
 	t.Parallel()
-	const creem = `provider = "creem"`
-	const at = `7: environments.live.webhook_secrets[0]: `
+	const stripe, creem = "provider = \"stripe\"\nmode = \"live\"\napi_key = \"${STRIPE_LIVE_KEY}\"", "provider = \"creem\"\nmode = \"live\"\napi_key = \"${CREEM_KEY}\""
+	const at, key = `7: environments.live.webhook_secrets[0]: `, `6: environments.live.api_key: `
+	testMode := strings.Replace(creem, "live", "test", 1)
 	runAll(t, []refusal{
-		{name: "any text", old: `provider = "stripe"`, new: creem, env: "STRIPE_LIVE_WEBHOOK_SECRET=abcdefgh"},
-		{name: "any key", old: `provider = "stripe"`, new: creem, env: "STRIPE_LIVE_KEY=creem_123"},
-		{name: "short", old: `provider = "stripe"`, new: creem, env: "STRIPE_LIVE_WEBHOOK_SECRET=abcdefg", want: at + `is too short`},
-		{name: "prefix alone", old: `provider = "stripe"`, new: creem, env: "STRIPE_LIVE_WEBHOOK_SECRET=whsec_", want: at + `is too short`},
-		{name: "address", old: `provider = "stripe"`, new: creem, env: "STRIPE_LIVE_WEBHOOK_SECRET=https://x.example", want: at + `looks like an address`},
+		{name: "any text", old: stripe, new: creem, env: "STRIPE_LIVE_WEBHOOK_SECRET=abcdefgh"},
+		{name: "short", old: stripe, new: creem, env: "STRIPE_LIVE_WEBHOOK_SECRET=abcdefg", want: at + `is too short`},
+		{name: "prefix alone", old: stripe, new: creem, env: "STRIPE_LIVE_WEBHOOK_SECRET=whsec_", want: at + `is too short`},
+		{name: "address", old: stripe, new: creem, env: "STRIPE_LIVE_WEBHOOK_SECRET=https://x.example", want: at + `looks like an address`},
+		{name: "the API key", old: stripe, new: creem, env: "STRIPE_LIVE_WEBHOOK_SECRET=creem_abcdefgh", want: at + `looks like an API key`},
+		{name: "live key", old: stripe, new: creem, env: "CREEM_KEY=creem_123"},
+		{name: "test key", old: stripe, new: testMode, env: "CREEM_KEY=creem_test_123"},
+		{name: "test key in live mode", old: stripe, new: creem, env: "CREEM_KEY=creem_test_123", want: key + `is a test key, but the environment's mode is "live"`},
+		{name: "live key in test mode", old: stripe, new: testMode, env: "CREEM_KEY=creem_123", want: key + `is a live key, but the environment's mode is "test"`},
+		{name: "account", old: stripe, new: creem + "\naccount = \"acct_1\"", want: `7: environments.live.account: is Stripe's`},
+		{name: "another provider's key", old: stripe, new: creem, env: "CREEM_KEY=sk_live_123", want: key + `is not a Creem API key`},
 	})
 }
 

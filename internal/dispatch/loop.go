@@ -38,17 +38,13 @@ func (d *Dispatcher) Run(ctx context.Context) {
 
 // sweep makes one pass and says whether everything it needed answered.
 func (d *Dispatcher) sweep(ctx context.Context) bool {
-	events, err := d.ledger.Undispatched(ctx, grace, mostAtOnce)
-	if err != nil {
-		d.complain(ctx, "undispatched events could not be read", err)
-		return false
-	}
-	for _, e := range events {
-		if err := d.handOverLate(ctx, e); err != nil {
-			d.complain(ctx, "undispatched events are waiting for Temporal", err)
-			return false
+	if _, left, err := d.LeftBehind(ctx, grace, mostAtOnce); err != nil {
+		what := "undispatched events could not be read"
+		if left > 0 {
+			what = "undispatched events are waiting for Temporal"
 		}
-		d.log.InfoContext(ctx, "event handed over late", "order", e.Key.String(), "event_id", e.Event, "next", string(e.Next))
+		d.complain(ctx, what, err)
+		return false
 	}
 	if !d.match(ctx) {
 		return false
@@ -65,6 +61,22 @@ func (d *Dispatcher) sweep(ctx context.Context) bool {
 		}
 	}
 	return true
+}
+
+// LeftBehind hands over the events that have waited for longer than grace, at most limit of them and the oldest first, and
+// says how many went. It ends at the first that does not go, with how many were left of those it had found.
+func (d *Dispatcher) LeftBehind(ctx context.Context, grace time.Duration, limit int) (handed, left int, err error) {
+	events, err := d.ledger.Undispatched(ctx, grace, limit)
+	if err != nil {
+		return 0, 0, err
+	}
+	for i, e := range events {
+		if err := d.handOverLate(ctx, e); err != nil {
+			return i, len(events) - i, err
+		}
+		d.log.InfoContext(ctx, "event handed over late", "order", e.Key.String(), "event_id", e.Event, "next", string(e.Next))
+	}
+	return len(events), 0, nil
 }
 
 func (d *Dispatcher) handOverLate(ctx context.Context, e ledger.Undispatched) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
 
@@ -141,5 +142,46 @@ func TestLoopEndsWithItsContext(t *testing.T) {
 	stop()
 	if n := b.log.count("undispatched events could not be read"); n != 0 {
 		t.Error("the end of the process is complained about")
+	}
+}
+
+// A worker's reconciliation does the same where no starter runs.
+func TestWhatWasLeftBehindIsHandedOverOldestFirst(t *testing.T) {
+	t.Parallel()
+	b := ownBench(t, testenv.Temporal(t))
+	other, young := *b, *b
+	other.key, young.key = newKey(), newKey()
+	b.store("evt_1")
+	b.age()
+	other.store("evt_2")
+	b.age()
+	young.store("evt_3")
+	for _, order := range []*bench{b, &other, &young} {
+		order.endLater()
+	}
+	hand := func(limit, want int) {
+		t.Helper()
+		if handed, left, err := b.LeftBehind(t.Context(), time.Minute, limit); handed != want || left != 0 || err != nil {
+			t.Errorf("%d handed over, %d left, %v; want %d and none", handed, left, err, want)
+		}
+	}
+	hand(1, 1)
+	if !b.started() || other.started() {
+		t.Errorf("started: the first %v, the second %v", b.started(), other.started())
+	}
+	hand(10, 2) // an event is marked by the look that it leads to, and no worker looks here
+	if !other.started() || young.started() {
+		t.Errorf("started: the second %v, the one within its grace %v", other.started(), young.started())
+	}
+}
+
+func TestWhatDoesNotGoIsCountedAsLeft(t *testing.T) {
+	t.Parallel()
+	b := ownBench(t, away(t))
+	b.store("evt_1")
+	b.store("evt_2")
+	b.age()
+	if handed, left, err := b.LeftBehind(t.Context(), time.Minute, 10); handed != 0 || left != 2 || err == nil {
+		t.Errorf("%d handed over, %d left, %v; want none, 2 and an error", handed, left, err)
 	}
 }

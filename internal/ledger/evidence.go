@@ -44,7 +44,10 @@ UPDATE orders SET attention_step = NULL, attention_reason = NULL, attention_clas
 WHERE environment = $6 AND session = $7 AND attention_step = 'email' AND EXISTS (SELECT FROM proved)
   AND NOT EXISTS (SELECT FROM obligations n WHERE n.environment = $6 AND n.session = $7 AND n.kind = 'email' AND n.subject::int > $8::int)`, e.ID, e.Type, e.MessageID, e.Delivery, e.Detail,
 		key.Environment, key.Session, generation, occurred, body)
-	return key, tag.RowsAffected() > 0, safe("record an email event", err)
+	if settled = tag.RowsAffected() > 0; err == nil && settled {
+		err = attendAgain(ctx, l.pool, key)
+	}
+	return key, settled, safe("record an email event", err)
 }
 
 // AcceptByEvidence finishes an email that the provider's own events prove to have been taken: they carry our tags, also

@@ -123,13 +123,13 @@ WHERE environment = $1 AND session = $2 AND kind = 'access'`
 
 const selectEmails = `
 SELECT subject::int, superseded_at IS NOT NULL, coalesce(failure_class, ''), attempts, first_attempt_at, finished_at,
-       stopped_at IS NOT NULL, coalesce(recipient, '')
+       stopped_at IS NOT NULL, coalesce(recipient, ''), wanted <> 'granted'
 FROM obligations WHERE environment = $1 AND session = $2 AND kind = 'email' ORDER BY subject::int`
 
 func scanEmail(row pgx.CollectableRow) (EmailView, error) {
 	var e EmailView
 	var stopped bool
-	err := row.Scan(&e.Generation, &e.Superseded, &e.Class, &e.Attempts, &e.FirstAttemptAt, &e.AcceptedAt, &stopped, &e.Address)
+	err := row.Scan(&e.Generation, &e.Superseded, &e.Class, &e.Attempts, &e.FirstAttemptAt, &e.AcceptedAt, &stopped, &e.Address, &e.Rests)
 	e.State = generationState(e, stopped)
 	return e, err
 }

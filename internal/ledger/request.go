@@ -161,7 +161,10 @@ func (l *Ledger) decide(ctx context.Context, r Request, what string, take func(p
 			d.Repeated = true
 			return nil
 		}
-		return take(tx, &d)
+		if err := take(tx, &d); err != nil {
+			return err
+		}
+		return attendAgain(ctx, tx, r.Key)
 	})
 	return d, safe(what, err)
 }

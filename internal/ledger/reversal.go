@@ -62,7 +62,10 @@ func (l *Ledger) RecordReversal(ctx context.Context, r Reversal, c *order.Catalo
 			return err
 		}
 		what := fmt.Sprintf("money: refunded %d, refund pending %d, dispute %q", r.Money.Refunded, r.Money.Pending, r.Money.Dispute)
-		return settleAccess(ctx, tx, r.Key, c, "handover", what, "the provider says so")
+		if err := settleAccess(ctx, tx, r.Key, c, "handover", what, "the provider says so"); err != nil {
+			return err
+		}
+		return attendAgain(ctx, tx, r.Key)
 	}))
 }
 

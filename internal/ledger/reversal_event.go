@@ -9,18 +9,21 @@ import (
 	"handover/internal/order"
 )
 
-// storeReversal keeps an event about the money of a payment, and notes on the order that is known by the payment's
-// reference that there may be something new.
+// storeReversal keeps an event about the money of a payment, and notes on its order that there may be something new. The
+// order is known by the payment's reference, or by the session where the event names one: then it may be the first that
+// is heard of it.
 const storeReversal = `
-WITH matched AS (
-    SELECT session FROM orders WHERE environment = $1 AND payment_ref = $5 ORDER BY created_at LIMIT 1
+WITH matched AS MATERIALIZED (
+    SELECT coalesce((SELECT session FROM orders WHERE environment = $1 AND payment_ref = $5 ORDER BY created_at LIMIT 1), nullif($7, '')) AS session
 ), event AS (
     INSERT INTO webhook_events (environment, event_id, type, kind, session, payment_ref, body)
-    VALUES ($1, $2, $3, $4, (SELECT session FROM matched), $5, $6)
+    VALUES ($1, $2, $3, $4, (SELECT session FROM matched), nullif($5, ''), $6)
     ON CONFLICT DO NOTHING
     RETURNING 1
 ), due AS (
-    UPDATE orders SET reversal_due_at = now() WHERE environment = $1 AND session = (SELECT session FROM matched) AND EXISTS (SELECT FROM event)
+    INSERT INTO orders (environment, session, reversal_due_at)
+    SELECT $1, session, now() FROM matched WHERE session IS NOT NULL AND EXISTS (SELECT FROM event)
+    ON CONFLICT (environment, session) DO UPDATE SET reversal_due_at = now()
 )
 SELECT EXISTS (SELECT FROM event), coalesce((SELECT session FROM matched), ''),
        coalesce((SELECT dispatched_at IS NOT NULL FROM webhook_events WHERE environment = $1 AND event_id = $2), false)`
@@ -29,7 +32,7 @@ SELECT EXISTS (SELECT FROM event), coalesce((SELECT session FROM matched), ''),
 // order is not known, which waits for it.
 func (l *Ledger) StoreReversal(ctx context.Context, e WebhookEvent) (session string, s Stored, err error) {
 	var dispatched bool
-	err = l.pool.QueryRow(ctx, storeReversal, e.Environment, e.ID, e.Type, e.Kind, e.PaymentRef, e.Body).Scan(&s.New, &session, &dispatched)
+	err = l.pool.QueryRow(ctx, storeReversal, e.Environment, e.ID, e.Type, e.Kind, e.PaymentRef, e.Body, e.Session).Scan(&s.New, &session, &dispatched)
 	if err != nil {
 		return "", Stored{}, safe("store an event", err)
 	}

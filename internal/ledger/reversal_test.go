@@ -203,6 +203,13 @@ func TestEmailThatStoppedStaysOnTheListBesideARefund(t *testing.T) {
 	if v := b.view(); v.Reason != order.ReasonEmailRefused {
 		t.Errorf("attention is %q after the refund was dealt with", v.Reason)
 	}
+	b.review(strict, order.MoneyFacts{Refunded: 1200})
+	b.must(b.StopChange(t.Context(), b.key, order.ClassSpent, order.ReasonRevokeStopped))
+	b.verdict(order.VerdictRestore, "back")
+	b.change()
+	if v := b.view(); v.Reason != order.ReasonEmailRefused || v.Class != order.ClassPermanent || v.AttentionAt == nil {
+		t.Errorf("attention is %q after the change was dealt with", v.Reason)
+	}
 }
 
 func TestDisputeHoldsAndItsEndDecides(t *testing.T) {

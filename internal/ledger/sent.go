@@ -54,7 +54,7 @@ WITH locked AS MATERIALIZED (
 ), free AS MATERIALIZED (
     SELECT DISTINCT id FROM unnest($6::text[]) id
     WHERE NOT EXISTS (SELECT FROM obligations b WHERE b.provider_id = id)
-      AND NOT EXISTS (SELECT FROM email_evidence e WHERE e.message_id = id AND e.session IS NOT NULL
+      AND NOT EXISTS (SELECT FROM email_evidence e WHERE e.message_id = id
                       AND (e.environment, e.session, e.generation::text) <> ($1, $2, $4))
 ), unproved AS MATERIALIZED (
     SELECT environment, session, subject, recipient, payload, first_attempt_at, last_attempt_at FROM obligations

@@ -49,6 +49,7 @@ type EmailView struct {
 	Generation     int
 	State          order.EmailState
 	Superseded     bool // a newer one to another address took its place
+	Rests          bool // not wanted now, because access has ended or is held
 	Delivery       order.Delivery
 	Class          order.Class // of the last failure; empty when there was none
 	Attempts       int

@@ -33,6 +33,18 @@ func TestEveryReasonSaysWhatToDo(t *testing.T) {
 	}
 }
 
+func TestWhatIsAboutNoSingleOrderSaysWhatToDoAndNamesNone(t *testing.T) {
+	t.Parallel()
+	for _, r := range []order.Reason{order.ReasonReconcileStopped, order.ReasonStillWaiting} {
+		if text, command, found := strings.Cut(r.Next(), ": starter "); !found || text == "" || command == "" || strings.Contains(r.Next(), "ORDER") {
+			t.Errorf("%s: %s", r, r.Next())
+		}
+		if r.Step() != "" || r.Settings() {
+			t.Errorf("%s stops the step %q, settings %v", r, r.Step(), r.Settings())
+		}
+	}
+}
+
 func TestOnlyPassingFaultsAreRepeated(t *testing.T) {
 	t.Parallel()
 	for class, final := range map[order.Class]bool{

@@ -49,7 +49,7 @@ type Event struct {
 	Kind       EventKind
 	Hint       Hint
 	Mode       order.Mode // empty when the event does not say
-	Session    string     // checkout events: the session's id
+	Session    string     // the session's id; of refunds and disputes only where the event names it
 	PaymentRef string     // what joins refunds and disputes to a session, when the event has it: Books knows what it means
 	Account    string     // the connected account the event belongs to, when it names one
 }

@@ -9,6 +9,7 @@ import (
 // Counts is what the sandbox did.
 type Counts struct {
 	Stripe   StripeCounts  `json:"stripe"`
+	Creem    CreemCounts   `json:"creem"`
 	Emails   EmailCounts   `json:"emails"`
 	Webhooks WebhookCounts `json:"webhooks"`
 }
@@ -18,6 +19,7 @@ type StripeCounts struct {
 	Retrieves map[string]int `json:"retrieves"`
 	LineItems map[string]int `json:"line_items"` // pages
 	Lists     int            `json:"lists"`
+	Reads     map[string]int `json:"reads,omitempty"` // all others, by a fault's target: stripe.refunds, …
 }
 
 // EmailCounts counts messages that were accepted, and the calls behind them.
@@ -46,8 +48,9 @@ func (s *Sandbox) Counts() Counts {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := Counts{
-		Stripe:   StripeCounts{Retrieves: maps.Clone(s.retrieves), LineItems: maps.Clone(s.pages), Lists: s.lists},
+		Stripe:   StripeCounts{Retrieves: maps.Clone(s.retrieves), LineItems: maps.Clone(s.pages), Lists: s.lists, Reads: maps.Clone(s.reads)},
 		Emails:   EmailCounts{Accepted: len(s.messageSeq), ByOrder: map[string]int{}, ByKey: map[string]KeyCount{}},
+		Creem:    s.creem.counts.clone(),
 		Webhooks: WebhookCounts{Taken: s.taken, Refused: s.refused},
 	}
 	for key, k := range s.calls {
@@ -132,9 +135,11 @@ func (s *Sandbox) count(what WaitFor) (n int) {
 			}
 		}
 	case "retrieves":
-		for id, times := range s.retrieves {
-			if what.Session == "" || id == what.Session {
-				n += times
+		for _, reads := range []map[string]int{s.retrieves, s.creem.counts.Retrieves} {
+			for id, times := range reads {
+				if what.Session == "" || id == what.Session {
+					n += times
+				}
 			}
 		}
 	case "fired", "waiting":

@@ -20,6 +20,7 @@ import (
 // webhook is one event on its way to one address. Every attempt is signed anew, under the event's own id.
 type webhook struct {
 	url  string
+	off  bool // nothing is sent
 	body []byte
 	sign func(h http.Header, at time.Time, body []byte)
 }
@@ -27,6 +28,9 @@ type webhook struct {
 // deliver makes the first attempts of n copies at the same moment and returns their statuses, 0 for no answer. With
 // retry, the copies that were not taken are tried again in the background.
 func (s *Sandbox) deliver(ctx context.Context, hook webhook, copies int, retry bool) []int {
+	if hook.off {
+		return nil
+	}
 	statuses := make([]int, max(1, copies))
 	start := make(chan struct{})
 	var attempts sync.WaitGroup

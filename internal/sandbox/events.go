@@ -14,6 +14,8 @@ import (
 type EventRequest struct {
 	Type    string          `json:"type"`              // checkout.session.completed, …
 	Session string          `json:"session,omitempty"` // whose present state is the event's object
+	Refund  string          `json:"refund,omitempty"`  // instead of a session; its charge for charge.refunded
+	Dispute string          `json:"dispute,omitempty"` // instead of a session
 	Object  json.RawMessage `json:"object,omitempty"`  // the event's object, instead of a session
 	EventID string          `json:"event_id,omitempty"`
 	Copies  int             `json:"copies,omitempty"` // delivered at the same moment
@@ -49,7 +51,7 @@ func (s *Sandbox) paymentHook(in EventRequest) (webhook, string, error) {
 		url: cmp.Or(in.URL, s.webhookURL), body: []byte(in.Raw),
 		sign: signStripe(cmp.Or(in.Secret, s.cfg.StripeSecret)),
 	}
-	if hook.url == "" {
+	if hook.off = s.webhooksOff && in.URL == ""; hook.url == "" && !hook.off {
 		return hook, id, errNoURL
 	}
 	if in.Raw != "" {
@@ -73,7 +75,13 @@ func (s *Sandbox) eventBody(id string, in EventRequest) (body []byte, created in
 	}
 	var about any = in.Object
 	live := false
-	if in.Object == nil {
+	switch {
+	case in.Object != nil:
+	case in.Refund != "" || in.Dispute != "":
+		if about, live, err = s.moneyObject(in); err != nil {
+			return nil, 0, err
+		}
+	default:
 		sess, found := s.sessions[in.Session]
 		if !found {
 			return nil, 0, errUnknownSession

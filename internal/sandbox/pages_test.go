@@ -66,7 +66,7 @@ func TestUnpaidSessionsWaitOnTheShopPageForTheirMoney(t *testing.T) {
 		id := buy(t, c, "later", "b@example.com")
 		hook.next(t)
 		page := c.Base + "/"
-		if a := made(do(t, "GET", page, "", nil))(t); !strings.Contains(a.body, `action="/shop/sessions/`+id+`"`) {
+		if a := made(do(t, "GET", page, "", nil))(t); !strings.Contains(a.body, `id="`+id+`"`) {
 			t.Errorf("%s: the session is not on the page", tc.press)
 		}
 		if a := made(do(t, "POST", c.Base+"/shop/sessions/"+id, "do="+tc.press, form))(t); a.status != 303 {
@@ -79,8 +79,48 @@ func TestUnpaidSessionsWaitOnTheShopPageForTheirMoney(t *testing.T) {
 		if sess.PaymentStatus != tc.payment || sess.PaymentIntent.Status != tc.intent {
 			t.Errorf("%s: %+v", tc.press, sess)
 		}
-		if a := made(do(t, "GET", page, "", nil))(t); strings.Contains(a.body, id) {
+		if a := made(do(t, "GET", page, "", nil))(t); strings.Contains(a.body, `id="`+id+`"`) {
 			t.Errorf("%s: the session still waits", tc.press)
+		}
+	}
+}
+
+func TestAPaidSessionIsRefundedOrDisputedOnTheShopPage(t *testing.T) {
+	t.Parallel()
+	hook := receive(t, always(200))
+	c := start(t, sandbox.Config{WebhookURL: hook.url, ShopReturnURL: "http://shop.example"})
+	opened := []string{"charge.dispute.created", "charge.dispute.funds_withdrawn"}
+	type press struct {
+		button string
+		events []string
+		says   string
+	}
+	for _, presses := range [][]press{
+		{{"refund", []string{"refund.created", "charge.refunded"}, "Refunded: €12.00"}},
+		{{"dispute", opened, "Disputed: needs_response"}, {"won", []string{"charge.dispute.closed", "charge.dispute.funds_reinstated"}, "Disputed: won"}},
+		{{"dispute", opened, "Disputed: needs_response"}, {"lost", []string{"charge.dispute.closed"}, "Disputed: lost"}},
+	} {
+		id := buy(t, c, "once", "b@example.com")
+		hook.next(t)
+		for _, p := range presses {
+			a := made(do(t, "POST", c.Base+"/shop/sessions/"+id, "do="+p.button, form))(t)
+			if want := "http://shop.example/orders/test/" + id; a.status != 303 || a.header.Get("Location") != want {
+				t.Errorf("%s: HTTP %d to %q", p.button, a.status, a.header.Get("Location"))
+			}
+			for _, want := range p.events {
+				if kind := eventType(t, hook.next(t)); kind != want {
+					t.Errorf("%s: event %q, want %q", p.button, kind, want)
+				}
+			}
+			_, card, found := strings.Cut(made(do(t, "GET", c.Base+"/", "", nil))(t).body, `id="paid-`+id+`"`)
+			if card, _, _ = strings.Cut(card, "</section>"); !found || !strings.Contains(card, p.says) {
+				t.Errorf("%s: the page says %q, want %q", p.button, card, p.says)
+			}
+		}
+	}
+	for _, press := range []string{"refund", "dispute", "won"} {
+		if a := made(do(t, "POST", c.Base+"/shop/sessions/cs_test_none", "do="+press, form))(t); a.status != 409 {
+			t.Errorf("%s of an unknown session: HTTP %d", press, a.status)
 		}
 	}
 }

@@ -21,6 +21,8 @@ func (s *Sandbox) Handler() http.Handler {
 		mux.HandleFunc("GET "+sessions, s.stripe("stripe.sessions", s.listSessions))
 		mux.HandleFunc("POST "+sessions, s.stripe("stripe.create", s.createSession))
 		mux.HandleFunc("GET "+base+"/v1/events", s.stripe("stripe.events", s.listEvents))
+		s.stripeMoneyRoutes(mux, base)
+		s.stripeSetupRoutes(mux, base)
 		mux.HandleFunc(base+"/v1/", s.stripe("stripe.other", unknownStripeURL))
 	}
 
@@ -29,6 +31,8 @@ func (s *Sandbox) Handler() http.Handler {
 	mux.HandleFunc("GET /resend/emails", s.resend("resend.list", s.listEmails))
 	mux.HandleFunc("GET /resend/emails/{id}", s.resend("resend.get", s.getEmail))
 	mux.HandleFunc("/resend/", s.resend("resend.other", unknownResendURL))
+
+	s.creemRoutes(mux)
 
 	// The judge.
 	mux.HandleFunc("PUT /control/config", s.controlConfig)
@@ -45,6 +49,7 @@ func (s *Sandbox) Handler() http.Handler {
 	mux.HandleFunc("GET /control/messages", s.controlMessages)
 	mux.HandleFunc("GET /control/wait", s.controlWait)
 	mux.HandleFunc("POST /control/emails/{id}/events", s.controlEmailEvent)
+	s.moneyControl(mux)
 
 	// The pages.
 	mux.HandleFunc("GET /{$}", s.shopPage)

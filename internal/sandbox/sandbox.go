@@ -1,5 +1,5 @@
-// Package sandbox stands in for the HTTP APIs of Stripe and Resend: for the demonstration on one's own machine, and as
-// the judge in the crash tests. It speaks what the providers' documentation says, counts what it did under which key,
+// Package sandbox stands in for the HTTP APIs of Stripe, Creem and Resend: for the demonstration on one's own machine, and
+// as the judge in the crash tests. It speaks what the providers' documentation says, counts what it did under which key,
 // and takes faults: refuse, hang, answer late, or do the work and drop the answer. No money and no email leave it.
 package sandbox
 
@@ -38,6 +38,10 @@ type Config struct {
 	ShopReturnURL string    // base address of the order page that a buyer is sent back to
 	Environment   string    // the environment in the order page's address; test when empty
 	Products      []Product // what the shop page sells
+
+	CreemSecret     string   // signs Creem's events
+	CreemKeys       []string // accepted API keys of Creem's; none means any that is not empty
+	CreemWebhookURL string   // where Creem's events go; empty for nowhere, and may be set later
 
 	Journal       string          // a file that lets a restart forget nothing; empty for memory only
 	RatePerSecond int             // emails a second before 429; 0 for no limit
@@ -95,6 +99,9 @@ func New(cfg Config) (*Sandbox, error) {
 		for _, e := range entries {
 			s.apply(e)
 		}
+	}
+	for _, p := range cfg.Products {
+		s.learn(Session{Currency: p.Currency, Items: []Item{{Price: p.Price, Product: p.Product, Name: p.Name, Amount: p.Amount}}})
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s, nil

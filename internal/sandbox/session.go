@@ -32,6 +32,9 @@ type Session struct {
 	SuccessURL    string            `json:"success_url,omitempty"`
 	Created       time.Time         `json:"created,omitzero"`
 	CreateKey     string            `json:"create_key,omitempty"` // Stripe idempotency key of the call that made it
+
+	Refunded int64 `json:"-"` // by refunds that did not fail, minor units; kept by the sandbox
+	Disputed bool  `json:"-"` // ever
 }
 
 // Item is one line of a session.
@@ -41,6 +44,7 @@ type Item struct {
 	Name     string `json:"name"`
 	Quantity int64  `json:"quantity"` // 1 when 0
 	Amount   int64  `json:"amount"`   // of one unit, minor units; the product's when 0
+	Discount int64  `json:"discount"` // of the whole line, minor units
 }
 
 // Intent is the payment behind a session. In JSON it is read from {"id":…,"status":…} or from the id alone.
@@ -91,7 +95,7 @@ func (s *Sandbox) fill(sess *Session) error {
 			item.Amount = cmp.Or(item.Amount, p.Amount)
 			sess.Currency = cmp.Or(sess.Currency, p.Currency)
 		}
-		sum += item.Amount * item.Quantity
+		sum += item.Amount*item.Quantity - item.Discount
 	}
 	if sess.PaymentStatus != nothingDue {
 		sess.Amount = cmp.Or(sess.Amount, sum)

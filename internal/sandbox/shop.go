@@ -27,9 +27,10 @@ func (s *Sandbox) shopPage(w http.ResponseWriter, _ *http.Request) {
 			list = append(list, waiting{Session: sess, What: itemNames(sess), Open: open})
 		}
 	}
+	paidList := s.shopPaid()
 	s.mu.Unlock()
 	s.render(w, "shop", map[string]any{
-		"Page": "shop", "Products": s.cfg.Products, "Waiting": list, "Email": demoBuyer,
+		"Page": "shop", "Products": s.cfg.Products, "Waiting": list, "Paid": paidList, "Email": demoBuyer,
 		"Order": s.cfg.ShopReturnURL + "/orders/" + s.cfg.Environment + "/",
 	})
 }
@@ -72,10 +73,13 @@ func (s *Sandbox) shopBuy(w http.ResponseWriter, r *http.Request) {
 	s.tellAndReturn(w, r, sess, "checkout.session.completed", copies)
 }
 
-// shopSettle lets the money of a waiting session arrive or stay away.
+// shopSettle lets the money of a waiting session arrive or stay away, or that of a paid one go back.
 func (s *Sandbox) shopSettle(w http.ResponseWriter, r *http.Request) {
 	patch, event := "", ""
-	switch r.PostFormValue("do") {
+	switch do := r.PostFormValue("do"); do {
+	case "refund", "dispute", "won", "lost":
+		s.shopReverse(w, r, r.PathValue("id"), do)
+		return
 	case "pay":
 		patch, event = `{"status":"complete","payment_status":"paid"}`, "checkout.session.completed"
 	case "arrives":
@@ -101,14 +105,18 @@ func (s *Sandbox) tellAndReturn(w http.ResponseWriter, r *http.Request, sess Ses
 		return
 	}
 	s.deliverLater(hook, copies)
-	back := s.cfg.ShopReturnURL + "/orders/" + s.cfg.Environment + "/" + sess.ID
-	if sess.SuccessURL != "" {
-		back = strings.ReplaceAll(sess.SuccessURL, "{CHECKOUT_SESSION_ID}", sess.ID)
+	http.Redirect(w, r, s.backTo(sess), http.StatusSeeOther)
+}
+
+// backTo is where the buyer of a session is sent back to.
+func (s *Sandbox) backTo(sess Session) string {
+	switch {
+	case sess.SuccessURL != "":
+		return strings.ReplaceAll(sess.SuccessURL, "{CHECKOUT_SESSION_ID}", sess.ID)
+	case s.cfg.ShopReturnURL == "":
+		return "/"
 	}
-	if s.cfg.ShopReturnURL == "" && sess.SuccessURL == "" {
-		back = "/"
-	}
-	http.Redirect(w, r, back, http.StatusSeeOther)
+	return s.cfg.ShopReturnURL + "/orders/" + s.cfg.Environment + "/" + sess.ID
 }
 
 func (s *Sandbox) shopFailed(w http.ResponseWriter, err error) {

@@ -22,6 +22,8 @@ func (s *Sandbox) stripe(target string, next http.HandlerFunc) http.HandlerFunc 
 			s.pages[r.PathValue("id")]++
 		case "stripe.sessions":
 			s.lists++
+		default:
+			s.reads[target]++
 		}
 		s.notify()
 		s.mu.Unlock()
@@ -141,14 +143,20 @@ func page[T any](w http.ResponseWriter, r *http.Request, all []T, id func(T) str
 		}
 		limit = n
 	}
-	if after := q.Get("starting_after"); after != "" {
-		at := slices.IndexFunc(all, func(t T) bool { return id(t) == after })
-		if at < 0 {
-			stripeError(w, http.StatusBadRequest, "invalid_request_error", "resource_missing",
-				"No such object: '"+after+"'")
-			return nil, false, false
-		}
+	after, before := q.Get("starting_after"), q.Get("ending_before")
+	at := slices.IndexFunc(all, func(t T) bool { return id(t) == cmp.Or(after, before) })
+	switch {
+	case after == "" && before == "":
+	case after != "" && before != "":
+		stripeError(w, http.StatusBadRequest, "invalid_request_error", "", "You may only specify one of starting_after and ending_before.")
+		return nil, false, false
+	case at < 0:
+		stripeError(w, http.StatusBadRequest, "invalid_request_error", "resource_missing", "No such object: '"+cmp.Or(after, before)+"'")
+		return nil, false, false
+	case after != "":
 		all = all[at+1:]
+	default: // the page that ends just before it, in the same order
+		return all[max(0, at-limit):at], at > limit, true
 	}
 	return all[:min(limit, len(all))], len(all) > limit, true
 }

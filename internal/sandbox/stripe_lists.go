@@ -24,6 +24,10 @@ func (s *Sandbox) listLineItems(w http.ResponseWriter, r *http.Request) {
 // listSessions is https://docs.stripe.com/api/checkout/sessions/list, newest first.
 func (s *Sandbox) listSessions(w http.ResponseWriter, r *http.Request) {
 	q, key := r.URL.Query(), stripeKey(r)
+	if status := q.Get("status"); status != "" && !slices.Contains([]string{"open", "complete", "expired"}, status) {
+		stripeError(w, http.StatusBadRequest, "invalid_request_error", "", "Invalid status: must be one of open, complete, or expired")
+		return
+	}
 	inRange := createdRange(q)
 	var all []Session
 	s.mu.Lock()

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -135,8 +134,8 @@ func chargeOf(sess Session) object {
 	}
 	return object{
 		"id": chargeID(sess), "object": "charge", "amount": sess.Amount, "amount_captured": sess.Amount,
-		"amount_refunded": 0, "currency": sess.Currency, "status": status, "paid": isPaid, "captured": isPaid,
-		"refunded": false, "disputed": false, "livemode": sess.Live, "created": sess.Created.Unix(),
+		"amount_refunded": sess.Refunded, "currency": sess.Currency, "status": status, "paid": isPaid, "captured": isPaid,
+		"refunded": sess.Refunded > 0 && sess.Refunded >= sess.Amount, "disputed": sess.Disputed, "livemode": sess.Live, "created": sess.Created.Unix(),
 		"payment_intent": sess.PaymentIntent.ID, "metadata": object{}, "customer": nil, "invoice": nil,
 		"description": nil, "failure_code": nil, "failure_message": nil, "receipt_email": nil, "receipt_url": nil,
 		"billing_details": object{
@@ -156,7 +155,7 @@ func lineItems(sess Session) []object {
 		amount := item.Amount * item.Quantity
 		items[i] = object{
 			"id": "li_" + hex.EncodeToString(sum[:12]), "object": "item", "adjustable_quantity": nil,
-			"amount_discount": 0, "amount_subtotal": amount, "amount_tax": 0, "amount_total": amount,
+			"amount_discount": item.Discount, "amount_subtotal": amount, "amount_tax": 0, "amount_total": amount - item.Discount,
 			"currency": sess.Currency, "description": orNull(item.Name), "metadata": object{},
 			"price": priceOf(sess, item), "quantity": item.Quantity,
 		}
@@ -168,11 +167,7 @@ func priceOf(sess Session, item Item) any {
 	if item.Price == "" {
 		return nil
 	}
-	return object{
-		"id": item.Price, "object": "price", "active": true, "billing_scheme": "per_unit",
-		"created": sess.Created.Unix(), "currency": sess.Currency, "custom_unit_amount": nil, "livemode": sess.Live,
-		"lookup_key": nil, "metadata": object{}, "nickname": nil, "product": orNull(item.Product), "recurring": nil,
-		"tax_behavior": "unspecified", "tiers_mode": nil, "transform_quantity": nil, "type": "one_time",
-		"unit_amount": item.Amount, "unit_amount_decimal": strconv.FormatInt(item.Amount, 10),
-	}
+	return priceObject(Price{
+		ID: item.Price, Product: item.Product, Amount: item.Amount, Currency: sess.Currency,
+	}, sess.Live, sess.Created)
 }

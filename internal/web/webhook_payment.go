@@ -75,7 +75,7 @@ func (s *server) storeEvent(ctx context.Context, environment Environment, event 
 	ignored := event.Account != "" && event.Account != environment.Account
 
 	crashpoint.Reach("webhook.before_store")
-	key, stored, err := s.store(ctx, environment.Name, event, ignored, body)
+	key, stored, err := s.store(ctx, environment, event, ignored, body)
 	if err != nil {
 		log.Error("webhook could not be stored: the provider will send it again", "error", err)
 		return answerUnavailable
@@ -97,11 +97,11 @@ func (s *server) storeEvent(ctx context.Context, environment Environment, event 
 
 // store keeps the event, and says which order it belongs to and what has to happen next. An event about money names a
 // payment and no session: its order is found by that, and one that comes before its order waits for it.
-func (s *server) store(ctx context.Context, environment string, event payment.Event, ignored bool, body []byte) (order.Key, ledger.Stored, error) {
+func (s *server) store(ctx context.Context, environment Environment, event payment.Event, ignored bool, body []byte) (order.Key, ledger.Stored, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
 	e := ledger.WebhookEvent{
-		Environment: environment,
+		Environment: environment.Name,
 		ID:          event.ID,
 		Type:        event.Type,
 		Kind:        string(event.Kind),
@@ -112,10 +112,13 @@ func (s *server) store(ctx context.Context, environment string, event payment.Ev
 		Body:        body,
 	}
 	money := event.Kind == payment.EventRefund || event.Kind == payment.EventDispute
-	if money && event.PaymentRef != "" && !ignored {
+	if money && !environment.Provider.ValidSession(e.Session) {
+		e.Session = ""
+	}
+	if money && e.PaymentRef+e.Session != "" && !ignored {
 		session, stored, err := s.Events.StoreReversal(ctx, e)
-		return order.Key{Environment: environment, Session: session}, stored, err
+		return order.Key{Environment: environment.Name, Session: session}, stored, err
 	}
 	stored, err := s.Events.StoreEvent(ctx, e)
-	return order.Key{Environment: environment, Session: event.Session}, stored, err
+	return order.Key{Environment: environment.Name, Session: event.Session}, stored, err
 }

@@ -8,11 +8,13 @@ import (
 
 	"handover/internal/config"
 	"handover/internal/payment"
+	"handover/internal/payment/creem"
 	"handover/internal/payment/stripe"
 )
 
 // open has one line for each provider.
 var open = map[string]func(config.Environment, config.Step) (payment.Provider, error){
+	"creem":  openCreem,
 	"stripe": openStripe,
 }
 
@@ -35,6 +37,13 @@ func Open(e config.Environment, step config.Step) (payment.Provider, error) {
 func openStripe(e config.Environment, step config.Step) (payment.Provider, error) {
 	return stripe.New(stripe.Config{
 		APIKey: e.APIKey.Reveal(), WebhookSecrets: config.Reveal(e.WebhookSecrets), Mode: e.Mode, Account: e.Account,
+		APIURL: e.APIURL, CallTimeout: step.CallTimeout,
+	})
+}
+
+func openCreem(e config.Environment, step config.Step) (payment.Provider, error) {
+	return creem.New(creem.Config{
+		APIKey: e.APIKey.Reveal(), WebhookSecrets: config.Reveal(e.WebhookSecrets), Mode: e.Mode,
 		APIURL: e.APIURL, CallTimeout: step.CallTimeout,
 	})
 }

@@ -56,8 +56,8 @@ func TestAnErrorKeepsStatusCodeAndWait(t *testing.T) {
 		{"a redirect", 302, "", session(`"mode":"payment","payment_status":"paid"`), payment.APIError{Status: 302}},
 		{"HTML in a success", 200, "", `<html>private</html>`, payment.APIError{}},
 		{"an empty success", 200, "", ``, payment.APIError{}},
-		{"another session", 200, "", `{"id":"cs_test_other","mode":"payment","payment_status":"paid"}`, payment.APIError{Status: 200, Code: "wrong_session"}},
-		{"no session at all", 200, "", `{}`, payment.APIError{Status: 200, Code: "wrong_session"}},
+		{"another session", 200, "", `{"id":"cs_test_other","mode":"payment","payment_status":"paid"}`, payment.APIError{Status: 200, Code: "wrong_object"}},
+		{"no session at all", 200, "", `{}`, payment.APIError{Status: 200, Code: "wrong_object"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -92,8 +92,8 @@ func TestAPageThatFailsFailsTheWhole(t *testing.T) {
 		{"server error", 500, `{"error":{"type":"api_error"}}`, payment.APIError{Status: 500}},
 		{"HTML", 502, `<html>`, payment.APIError{Status: 502}},
 		{"broken", 200, `{"data":[`, payment.APIError{}},
-		{"empty, and more to come", 200, `{"data":[],"has_more":true}`, payment.APIError{Status: 200, Code: "endless_items"}},
-		{"the same again for ever", 200, list(1, 10, true), payment.APIError{Status: 200, Code: "endless_items"}},
+		{"empty, and more to come", 200, `{"data":[],"has_more":true}`, payment.APIError{Status: 200, Code: "endless_list"}},
+		{"the same again for ever", 200, list(1, 10, true), payment.APIError{Status: 200, Code: "endless_list"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -121,8 +121,8 @@ func TestAListWithoutEndEnds(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, `{"has_more":true,"data":[{"description":"without an id","quantity":1}]}`)
 	})
-	if e := failure(t, t.Context(), p, "cs_test_a1"); e.Code != "endless_items" {
-		t.Errorf("code %q, want endless_items", e.Code)
+	if e := failure(t, t.Context(), p, "cs_test_a1"); e.Code != "endless_list" {
+		t.Errorf("code %q, want endless_list", e.Code)
 	}
 }
 

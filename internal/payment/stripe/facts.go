@@ -16,7 +16,7 @@ func facts(cs *sdk.CheckoutSession, lines []*sdk.LineItem) payment.Facts {
 	f := payment.Facts{
 		Session: cs.ID,
 		Mode:    order.Test,
-		Kind:    payment.SessionOther,
+		Kind:    sessionKind(cs),
 		Status:  status(cs),
 		Total:   order.Money{Minor: cs.AmountTotal, Currency: string(cs.Currency)},
 		Email:   buyerEmail(cs),
@@ -25,16 +25,27 @@ func facts(cs *sdk.CheckoutSession, lines []*sdk.LineItem) payment.Facts {
 	if cs.Livemode {
 		f.Mode = order.Live
 	}
-	if cs.Mode == sdk.CheckoutSessionModePayment {
-		f.Kind = payment.SessionPayment
-	}
 	if cs.PaymentIntent != nil {
 		f.PaymentRef = cs.PaymentIntent.ID
+		f.Reversed = reversed(cs.PaymentIntent.LatestCharge)
 	}
 	if cs.CustomerDetails != nil {
 		f.Name = clean(cs.CustomerDetails.Name)
 	}
 	return f
+}
+
+// reversed says that some of a charge was refunded or disputed, whatever became of that
+// (https://docs.stripe.com/api/charges/object).
+func reversed(ch *sdk.Charge) bool {
+	return ch != nil && (ch.Refunded || ch.AmountRefunded > 0 || ch.Disputed)
+}
+
+func sessionKind(cs *sdk.CheckoutSession) payment.SessionKind {
+	if cs.Mode == sdk.CheckoutSessionModePayment {
+		return payment.SessionPayment
+	}
+	return payment.SessionOther
 }
 
 // buyerEmail prefers what the buyer typed over what the shop filled in before, and that over the card's billing address
@@ -53,7 +64,7 @@ func buyerEmail(cs *sdk.CheckoutSession) string {
 func items(lines []*sdk.LineItem) []order.Item {
 	list := make([]order.Item, 0, len(lines))
 	for i, l := range lines {
-		item := order.Item{Line: i + 1, Name: clean(l.Description), Quantity: quantity(l)}
+		item := order.Item{Line: i + 1, Name: clean(l.Description), Quantity: quantity(l), Amount: l.AmountTotal}
 		if l.Price != nil {
 			item.Refs = appendID(item.Refs, l.Price.ID)
 			if l.Price.Product != nil {

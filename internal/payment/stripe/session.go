@@ -11,16 +11,11 @@ import (
 	"handover/internal/wire"
 )
 
+// The codes of faults that are found here, beside Stripe's own.
 const (
-	// pageSize is the most line items Stripe returns at once.
-	pageSize = 100
-	// maxItems is ten times what a payment session can hold (https://docs.stripe.com/api/checkout/sessions/create), so
-	// that an answer that goes on for ever ends.
-	maxItems = 1000
-
-	codeWrongSession = "wrong_session"    // the answer is about another session than the one asked for
-	codeEndlessItems = "endless_items"    // the list of line items does not end
-	codeMissing      = "resource_missing" // Stripe knows no such session
+	codeWrongObject = "wrong_object"     // the answer is about another object than the one asked for
+	codeEndlessList = "endless_list"     // the pages of a list do not end
+	codeMissing     = "resource_missing" // Stripe's: it knows no such object
 )
 
 // Session retrieves a Checkout session with all its line items
@@ -33,32 +28,20 @@ func (p *Provider) Session(ctx context.Context, id string) (payment.Facts, error
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.callTimeout)
 	defer cancel()
-	found, err := p.session(ctx, id, p.account)
-	var missing *payment.APIError
-	if p.account != "" && errors.As(err, &missing) && missing.Status == http.StatusNotFound {
-		return p.session(ctx, id, "") // not the connected account's: then it is the key's own
-	}
-	return found, err
+	return onAccount(p, func(a account) (payment.Facts, error) { return a.session(ctx, id) })
 }
 
-// session retrieves a session that belongs to the account (https://docs.stripe.com/connect/authentication), or to the
-// key's own where that is empty.
-func (p *Provider) session(ctx context.Context, id, account string) (payment.Facts, error) {
+func (a account) session(ctx context.Context, id string) (payment.Facts, error) {
 	ctx, answer := wire.Watch(ctx)
 	params := &sdk.CheckoutSessionRetrieveParams{}
-	if account != "" {
-		params.SetStripeAccount(account)
-	}
+	params.StripeAccount = a.header()
 	params.AddExpand("line_items")
 	params.AddExpand("payment_intent.latest_charge")
-	cs, err := p.client.V1CheckoutSessions.Retrieve(ctx, id, params)
-	if err = apiError(answer, err); err != nil {
+	cs, err := a.client.V1CheckoutSessions.Retrieve(ctx, id, params)
+	if err = about(answer, err, id, cs.ID); err != nil {
 		return payment.Facts{}, err
 	}
-	if cs.ID != id {
-		return payment.Facts{}, &payment.APIError{Status: answer.Status, Code: codeWrongSession}
-	}
-	lines, err := p.lineItems(ctx, cs, account, answer)
+	lines, err := a.lineItems(ctx, cs, answer)
 	if err != nil {
 		return payment.Facts{}, err
 	}
@@ -67,49 +50,29 @@ func (p *Provider) session(ctx context.Context, id, account string) (payment.Fac
 
 // lineItems returns the embedded first page and, where there are more, the pages after it. A retrieved session holds ten
 // at most (https://docs.stripe.com/checkout/fulfillment).
-func (p *Provider) lineItems(ctx context.Context, cs *sdk.CheckoutSession, account string, answer *wire.Answer) ([]*sdk.LineItem, error) {
-	seen := map[string]bool{}
-	var lines []*sdk.LineItem
-	more := cs.Mode == sdk.CheckoutSessionModePayment // nothing embedded: ask for the list itself
-	if cs.LineItems != nil {
-		lines, more = unseen(cs.LineItems.Data, seen), cs.LineItems.HasMore
+func (a account) lineItems(ctx context.Context, cs *sdk.CheckoutSession, answer *wire.Answer) ([]*sdk.LineItem, error) {
+	list := listing[sdk.LineItem]{
+		id: func(l *sdk.LineItem) string { return l.ID },
+		page: func(after string) *sdk.V1List[*sdk.LineItem] {
+			return a.client.V1CheckoutSessions.ListLineItems(ctx,
+				&sdk.CheckoutSessionListLineItemsParams{ListParams: a.paged(after), Session: &cs.ID})
+		},
 	}
-	for more {
-		params := &sdk.CheckoutSessionListLineItemsParams{Session: &cs.ID}
-		params.Single, params.Limit = true, sdk.Int64(pageSize)
-		if account != "" {
-			params.SetStripeAccount(account)
-		}
-		if len(lines) > 0 {
-			params.StartingAfter = &lines[len(lines)-1].ID
-		}
-		page := p.client.V1CheckoutSessions.ListLineItems(ctx, params)
-		if err := apiError(answer, page.Err()); err != nil {
-			return nil, err
-		}
-		fresh := unseen(page.Data(), seen)
-		lines, more = append(lines, fresh...), page.Meta().HasMore
-		if more && (len(fresh) == 0 || len(lines) > maxItems) {
-			return nil, &payment.APIError{Status: answer.Status, Code: codeEndlessItems}
-		}
+	if cs.LineItems == nil { // nothing embedded: ask for the list itself
+		return list.rest(answer, nil, cs.Mode == sdk.CheckoutSessionModePayment)
 	}
-	return lines, nil
+	return list.rest(answer, cs.LineItems.Data, cs.LineItems.HasMore)
 }
 
-// unseen drops what an earlier page has already brought.
-func unseen(page []*sdk.LineItem, seen map[string]bool) []*sdk.LineItem {
-	var list []*sdk.LineItem
-	for _, l := range page {
-		if l == nil || seen[l.ID] {
-			continue
-		}
-		seen[l.ID] = l.ID != ""
-		list = append(list, l)
+// about is apiError for an answer that must be about the object that was asked for.
+func about(answer *wire.Answer, err error, want, got string) error {
+	if err = apiError(answer, err); err == nil && got != want {
+		err = &payment.APIError{Status: answer.Status, Code: codeWrongObject}
 	}
-	return list
+	return err
 }
 
-// apiError turns what came back into the one kind of error that Session returns. The status is taken from the wire,
+// apiError turns what came back into the one kind of error that is returned. The status is taken from the wire,
 // because the SDK forgets it when the body is not JSON, and takes a redirect for a success. A success that could not be
 // read is no answer: asking again is safe.
 func apiError(answer *wire.Answer, err error) error {

@@ -1,7 +1,6 @@
 package stripe_test
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -43,15 +42,6 @@ func retrieve(t *testing.T, p *stripe.Provider) payment.Facts {
 func session(fields string) string {
 	return `{"id":"cs_test_a1","object":"checkout.session","livemode":false,
 		"line_items":{"object":"list","has_more":false,"data":[` + line(1) + `]},` + fields + `}`
-}
-
-func line(n int) string {
-	return fmt.Sprintf(`{"id":"li_%d","object":"item","description":"Guide %d","quantity":%d,"price":{"id":"price_%d","object":"price","product":"prod_%d"}}`,
-		n, n, n, n, n)
-}
-
-func item(n int) order.Item {
-	return order.Item{Line: n, Refs: []string{fmt.Sprintf("price_%d", n), fmt.Sprintf("prod_%d", n)}, Name: fmt.Sprintf("Guide %d", n), Quantity: int64(n)}
 }
 
 func TestAPaidSessionIsReadWhole(t *testing.T) {
@@ -136,6 +126,19 @@ func TestTheStatusIsOnlyWhatIsProved(t *testing.T) {
 	}
 }
 
+func TestAnyRefundOrDisputeOfTheChargeIsSaid(t *testing.T) {
+	t.Parallel()
+	for charge, want := range map[string]bool{
+		`null`: false, `"ch_1"`: false, `{"id":"ch_1","refunded":false,"amount_refunded":0,"disputed":false}`: false,
+		`{"id":"ch_1","refunded":true}`: true, `{"id":"ch_1","amount_refunded":1}`: true, `{"id":"ch_1","disputed":true}`: true,
+	} {
+		f := retrieve(t, answering(t, session(`"mode":"payment","status":"complete","payment_status":"paid","payment_intent":{"id":"pi_1","latest_charge":`+charge+`}`)))
+		if f.Reversed != want || f.Status != payment.StatusPaid {
+			t.Errorf("charge %s: reversed %v, status %q; want %v", charge, f.Reversed, f.Status, want)
+		}
+	}
+}
+
 func TestTheModeIsWhatLivemodeSays(t *testing.T) {
 	t.Parallel()
 	f := retrieve(t, answering(t, `{"id":"cs_test_a1","livemode":true,"mode":"setup"}`))
@@ -161,94 +164,6 @@ func TestTheAddressIsTheOneTypedElseTheNextBest(t *testing.T) {
 				t.Errorf("email %q, want %q", f.Email, test.want)
 			}
 		})
-	}
-}
-
-func TestItemsAreReadWithWhateverTheyAreSoldAs(t *testing.T) {
-	t.Parallel()
-	body := `{"id":"cs_test_a1","mode":"payment","line_items":{"data":[
-		{"id":"li_1","description":"Text product","quantity":3,"price":{"id":"price_1","product":"prod_1"}},
-		{"id":"li_2","description":"Whole product","quantity":1,"price":{"id":"price_2","product":{"id":"prod_2","object":"product","name":"Guide"}}},
-		{"id":"li_3","description":"Deleted product","quantity":1,"price":{"id":"price_3","product":{"id":"prod_3","object":"product","deleted":true}}},
-		{"id":"li_4","description":"No product","quantity":1,"price":{"id":"price_4","product":null}},
-		{"id":"li_5","description":"Text price","quantity":1,"price":"price_5"},
-		{"id":"li_6","description":null,"quantity":null,"price":null},
-		null,
-		{"description":"No id","quantity":1},
-		{"description":"No id either","quantity":1}]}}`
-	want := []order.Item{
-		{Line: 1, Name: "Text product", Quantity: 3, Refs: []string{"price_1", "prod_1"}},
-		{Line: 2, Name: "Whole product", Quantity: 1, Refs: []string{"price_2", "prod_2"}},
-		{Line: 3, Name: "Deleted product", Quantity: 1, Refs: []string{"price_3", "prod_3"}},
-		{Line: 4, Name: "No product", Quantity: 1, Refs: []string{"price_4"}},
-		{Line: 5, Name: "Text price", Quantity: 1, Refs: []string{"price_5"}},
-		{Line: 6, Quantity: 1},
-		{Line: 7, Name: "No id", Quantity: 1},
-		{Line: 8, Name: "No id either", Quantity: 1},
-	}
-	if diff := cmp.Diff(want, retrieve(t, answering(t, body)).Items); diff != "" {
-		t.Errorf("items (-want +got):\n%s", diff)
-	}
-}
-
-// list is a list of line items, from the first to the last number.
-func list(first, last int, more bool) string {
-	var lines []string
-	for n := first; n <= last; n++ {
-		lines = append(lines, line(n))
-	}
-	return fmt.Sprintf(`{"object":"list","has_more":%v,"data":[%s]}`, more, strings.Join(lines, ","))
-}
-
-func TestEveryPageOfLineItemsIsRead(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		name  string
-		first string            // line_items in the session
-		pages map[string]string // by starting_after
-		want  int
-	}{
-		{"one page", list(1, 10, false), nil, 10},
-		{"12 items on two", list(1, 10, true), map[string]string{"li_10": list(11, 12, false)}, 12},
-		{"on three", list(1, 10, true), map[string]string{"li_10": list(11, 13, true), "li_13": list(14, 15, false)}, 15},
-		{"overlapping", list(1, 10, true), map[string]string{"li_10": list(9, 12, false)}, 12},
-		{"none embedded", `null`, map[string]string{"": list(1, 3, false)}, 3},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			p := api(t, func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path == sessionPath {
-					fmt.Fprintf(w, `{"id":"cs_test_a1","mode":"payment","line_items":%s}`, test.first)
-					return
-				}
-				page, found := test.pages[r.URL.Query().Get("starting_after")]
-				if r.URL.Path != sessionPath+"/line_items" || r.URL.Query().Get("limit") != "100" || !found {
-					t.Errorf("called %s", r.URL)
-				}
-				_, _ = io.WriteString(w, page)
-			})
-			var want []order.Item
-			for n := 1; n <= test.want; n++ {
-				want = append(want, item(n))
-			}
-			if diff := cmp.Diff(want, retrieve(t, p).Items); diff != "" {
-				t.Errorf("items (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-// A setup session has no line items and is not ours: no second call is spent on it.
-func TestASessionThatIsNoPaymentIsNotAskedForItems(t *testing.T) {
-	t.Parallel()
-	p := api(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != sessionPath {
-			t.Errorf("called %s", r.URL)
-		}
-		_, _ = io.WriteString(w, `{"id":"cs_test_a1","mode":"setup","line_items":null}`)
-	})
-	if f := retrieve(t, p); len(f.Items) != 0 {
-		t.Errorf("%d items", len(f.Items))
 	}
 }
 
@@ -315,17 +230,6 @@ func TestAConnectedAccountsSessionsAreAskedForOnItsBehalf(t *testing.T) {
 	retrieve(t, provider(t, func(c *stripe.Config) { c.APIURL, c.Account = s.URL, "acct_1" }))
 	if diff := cmp.Diff([]string{"acct_1", "acct_1"}, asked); diff != "" {
 		t.Errorf("accounts of the two calls (-want +got):\n%s", diff)
-	}
-}
-
-func TestALineWithoutAQuantityIsOneOfIt(t *testing.T) {
-	t.Parallel()
-	for quantity, want := range map[string]int64{`"quantity":null,`: 1, ``: 1, `"quantity":0,`: 1, `"quantity":3,`: 3} {
-		p := answering(t, `{"id":"cs_test_a1","object":"checkout.session","livemode":false,"mode":"payment","line_items":{"object":"list","has_more":false,
-			"data":[{"id":"li_1","object":"item",`+quantity+`"price":{"id":"price_1","object":"price","product":"prod_1"}}]}}`)
-		if got := retrieve(t, p).Items[0].Quantity; got != want {
-			t.Errorf("%q is %d, want %d", quantity, got, want)
-		}
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 
 const (
 	ownURL = "https://api.stripe.com"
-	// defaultCallTimeout bounds a Session call when the configuration does not.
+	// defaultCallTimeout bounds a read when the configuration does not.
 	defaultCallTimeout = 15 * time.Second
 	// minSecret is the least number of characters of a signing secret, its whsec_ not counted. Stripe's have 32.
 	minSecret = 8
@@ -36,7 +36,7 @@ type Config struct {
 	APIURL         string        // empty for Stripe's own
 	Account        string        // the connected account that the sessions belong to; empty for the key's own
 	HTTPClient     *http.Client  // lends its transport; nil for a shared one with kept connections
-	CallTimeout    time.Duration // bounds Session with all its pages; 15 s when zero
+	CallTimeout    time.Duration // bounds each read with all its pages; 15 s when zero
 }
 
 // Provider is one Stripe account in one mode. It is safe for concurrent use.

@@ -1,6 +1,7 @@
 package stripe
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -32,15 +33,19 @@ func (p *Provider) Translate(body []byte) (payment.Event, error) {
 	if e.Mode, ok = mode(o); !ok {
 		return payment.Event{}, malformed("livemode is neither true nor false")
 	}
-	if e.Account, ok = account(o); !ok {
+	if e.Account, ok = ownerOf(o); !ok {
 		return payment.Event{}, malformed("account is not an id")
 	}
 	subject, name := o.Object("data").Object("object"), e.Type
-	if o.Text("object") == "v2.core.event" {
+	thin := o.Text("object") == "v2.core.event"
+	if thin {
 		subject, name = thinSubject(o.Object("related_object")), strings.TrimPrefix(e.Type, "v1.")
 	}
 	e.Kind, e.Hint = classify(name)
 	e.PaymentRef = paymentRef(subject, e.Kind)
+	if thin && e.PaymentRef == "" && (e.Kind == payment.EventRefund || e.Kind == payment.EventDispute) {
+		e.PaymentRef = subject.ID("id") // of the refund or dispute itself: looking it up tells whose it is
+	}
 	if e.Kind != payment.EventCheckout {
 		return e, nil
 	}
@@ -75,9 +80,9 @@ func mode(o wire.Object) (m order.Mode, ok bool) {
 	return order.Test, ok
 }
 
-// account is the connected account an event belongs to. Thin events call it context and may put the organisation before
+// ownerOf is the connected account an event belongs to. Thin events call it context and may put the organisation before
 // it (https://docs.stripe.com/api/v2/core/events/object).
-func account(o wire.Object) (id string, ok bool) {
+func ownerOf(o wire.Object) (id string, ok bool) {
 	if o.Has("account") {
 		id = o.ID("account")
 		return id, id != ""
@@ -111,8 +116,7 @@ func classify(name string) (payment.EventKind, payment.Hint) {
 	return payment.EventOther, payment.HintNone
 }
 
-// paymentRef joins a refund or a dispute to its session: the payment intent, or, for old payments that have none,
-// "charge:" and the charge's id.
+// paymentRef joins a refund or a dispute to its session: the payment intent or, where the object has none, the charge.
 func paymentRef(subject wire.Object, kind payment.EventKind) string {
 	if kind == payment.EventOther {
 		return ""
@@ -120,12 +124,8 @@ func paymentRef(subject wire.Object, kind payment.EventKind) string {
 	if intent := subject.Ref("payment_intent"); intent != "" || kind == payment.EventCheckout {
 		return intent
 	}
-	charge := subject.Ref("charge")
 	if subject.Text("object") == "charge" {
-		charge = subject.ID("id")
+		return subject.ID("id")
 	}
-	if charge == "" {
-		return ""
-	}
-	return "charge:" + charge
+	return cmp.Or(subject.Object("charge").Ref("payment_intent"), subject.Ref("charge"))
 }

@@ -1,4 +1,4 @@
-// Command sandbox runs the stand-in for Stripe and Resend, with a shop to buy from and an inbox to read.
+// Command sandbox runs the stand-in for Stripe, Creem and Resend, with a shop to buy from and an inbox to read.
 package main
 
 import (
@@ -37,6 +37,8 @@ func settings() (addr string, cfg sandbox.Config, err error) {
 	flag.StringVar(&cfg.ResendKey, "resend-key", env("RESEND_KEY", ""), "accepted API key; any when empty (SANDBOX_RESEND_KEY)")
 	flag.StringVar(&cfg.ResendWebhookSecret, "resend-webhook-secret", env("RESEND_WEBHOOK_SECRET", ""), "signs email events, whsec_… (SANDBOX_RESEND_WEBHOOK_SECRET)")
 	flag.StringVar(&cfg.EmailWebhookURL, "email-webhook-url", env("EMAIL_WEBHOOK_URL", ""), "where email events go (SANDBOX_EMAIL_WEBHOOK_URL)")
+	flag.StringVar(&cfg.CreemSecret, "creem-secret", env("CREEM_SECRET", ""), "signs Creem's events (SANDBOX_CREEM_SECRET)")
+	flag.StringVar(&cfg.CreemWebhookURL, "creem-webhook-url", env("CREEM_WEBHOOK_URL", ""), "where Creem's events go (SANDBOX_CREEM_WEBHOOK_URL)")
 	flag.StringVar(&cfg.ShopReturnURL, "shop-return-url", env("SHOP_RETURN_URL", ""), "base address of the order page (SANDBOX_SHOP_RETURN_URL)")
 	flag.StringVar(&cfg.Environment, "environment", env("ENVIRONMENT", "test"), "environment in the order page's address (SANDBOX_ENVIRONMENT)")
 	flag.StringVar(&cfg.Journal, "journal", env("JOURNAL", ""), "file that lets a restart forget nothing (SANDBOX_JOURNAL)")
@@ -87,7 +89,7 @@ func run() error {
 	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
-	fmt.Printf("sandbox: shop http://%[1]s/ inbox http://%[1]s/inbox stripe http://%[1]s resend http://%[1]s/resend\n", listener.Addr())
+	fmt.Printf("sandbox: shop http://%[1]s/ inbox http://%[1]s/inbox stripe http://%[1]s creem http://%[1]s/creem resend http://%[1]s/resend\n", listener.Addr())
 	select {
 	case err := <-ended:
 		return err

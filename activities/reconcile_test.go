@@ -1,0 +1,172 @@
+package activities_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/testsuite"
+
+	"handover/activities"
+	"handover/internal/alert"
+	"handover/internal/dev/testenv"
+	"handover/internal/ledger"
+	"handover/internal/order"
+)
+
+// runs stand for the orders' runs and for the events that no starter has handed over.
+type runs struct {
+	events []error // one for each waiting event: whether it goes
+	grace  time.Duration
+}
+
+func (*runs) Running(context.Context, order.Key) (bool, error) { return true, nil }
+func (*runs) Ensure(context.Context, order.Key) error          { return nil }
+
+func (r *runs) LeftBehind(_ context.Context, grace time.Duration, limit int) (handed, left int, err error) {
+	r.grace = grace
+	batch := r.events[:min(limit, len(r.events))]
+	for i, err := range batch {
+		if err != nil {
+			r.events = r.events[i:]
+			return i, len(batch) - i, err
+		}
+	}
+	r.events = r.events[len(batch):]
+	return len(batch), 0, nil
+}
+
+// reminded is an owner who keeps what was said.
+type reminded struct {
+	deaf  bool
+	told  [][]alert.Waiting
+	total int
+}
+
+func (*reminded) Configured() bool { return true }
+func (*reminded) Tell(context.Context, order.Key, order.Reason, time.Time) error {
+	return errors.New("nobody is told of one order here")
+}
+
+func (r *reminded) Remind(_ context.Context, longest []alert.Waiting, total int, _ time.Time) error {
+	if r.deaf {
+		return errors.New("no answer")
+	}
+	r.told, r.total = append(r.told, longest), total
+	return nil
+}
+
+// pass runs one reconciliation over a ledger of its own.
+func pass(t *testing.T, l *ledger.Ledger, r activities.Runs, owner activities.Owner) activities.ReconcileResult {
+	t.Helper()
+	a := activities.New(activities.Deps{Ledger: l, Runs: r, Owner: owner, Outcomes: &counted{}, Log: slog.New(slog.DiscardHandler)}, activities.Config{})
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
+	env := suite.NewTestActivityEnvironment()
+	env.RegisterActivity(a.Reconcile)
+	encoded, err := env.ExecuteActivity(a.Reconcile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var result activities.ReconcileResult
+	if err := encoded.Get(&result); err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func TestAPassHandsOverEventsThatNoStarterHas(t *testing.T) {
+	t.Parallel()
+	away := errors.New("Temporal is away")
+	for name, c := range map[string]struct {
+		events []error
+		want   activities.ReconcileResult
+		left   int
+	}{
+		"none":                 {nil, activities.ReconcileResult{}, 0},
+		"some":                 {make([]error, 3), activities.ReconcileResult{Checked: 3, Repaired: 3}, 0},
+		"many":                 {make([]error, 600), activities.ReconcileResult{Checked: 500, Repaired: 500}, 100},
+		"one that does not go": {[]error{nil, away, nil}, activities.ReconcileResult{Checked: 3, Repaired: 1, Left: 2}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := &runs{events: c.events}
+			got := pass(t, ledger.New(testenv.Migrated(t)), r, alert.New(alert.Config{}))
+			if diff := cmp.Diff(c.want, got); diff != "" || len(r.events) != c.left {
+				t.Errorf("%d events are left; result (-want +got):\n%s", len(r.events), diff)
+			}
+			if r.grace < time.Minute {
+				t.Errorf("events are taken out of the starters' hands after %s", r.grace)
+			}
+		})
+	}
+}
+
+func TestAPassRemindsOnceADayOfWhatStillWaits(t *testing.T) {
+	t.Parallel()
+	pool := testenv.Migrated(t)
+	l, owner := ledger.New(pool), &reminded{}
+	var oldest order.Key
+	for i := range 25 {
+		key := order.Key{Environment: "test", Session: "cs_test_" + rand.Text()}
+		if i == 0 {
+			oldest = key
+		}
+		_, err := pool.Exec(t.Context(), `
+INSERT INTO orders (environment, session, payment, attention_step, attention_reason, attention_at)
+VALUES ($1, $2, 'confirmed', 'email', $3, now() - make_interval(hours => $4))`, key.Environment, key.Session, order.ReasonEmailRefused, 72-i)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3 {
+		pass(t, l, &runs{}, owner)
+	}
+	if len(owner.told) != 1 || len(owner.told[0]) != 20 || owner.total != 25 {
+		t.Fatalf("%d reminders, of %d orders; want one of 25 that lists 20", len(owner.told), owner.total)
+	}
+	first := owner.told[0][0]
+	if hours := first.AgeSeconds / 3600; first.Order != oldest.String() || first.Reason != order.ReasonEmailRefused || hours != 72 || first.Next == "" {
+		t.Errorf("the reminder begins with %+v", first)
+	}
+	if at, err := l.ReconciledAt(t.Context()); err != nil || at.IsZero() {
+		t.Errorf("the pass is noted at %s, %v", at, err)
+	}
+	var outcome string
+	read := func() {
+		t.Helper()
+		if err := pool.QueryRow(t.Context(), `SELECT coalesce(outcome, '') FROM alerts ORDER BY claimed_at DESC LIMIT 1`).Scan(&outcome); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if read(); outcome != "told" {
+		t.Errorf("the reminder is noted as %q", outcome)
+	}
+	owner.deaf = true
+	if _, err := pool.Exec(t.Context(), `UPDATE alerts SET claimed_at = claimed_at - interval '1 day', day = day - 1`); err != nil {
+		t.Fatal(err)
+	}
+	pass(t, l, &runs{}, owner)
+	if read(); outcome != "failed" {
+		t.Errorf("a reminder that did not go is noted as %q", outcome)
+	}
+}
+
+func TestAPassRemindsNobodyOfNothing(t *testing.T) {
+	t.Parallel()
+	pool := testenv.Migrated(t)
+	owner := &reminded{}
+	pass(t, ledger.New(pool), &runs{}, owner)
+	var claims int
+	if err := pool.QueryRow(t.Context(), `SELECT count(*) FROM alerts`).Scan(&claims); err != nil {
+		t.Fatal(err)
+	}
+	if len(owner.told) != 0 || claims != 0 {
+		t.Errorf("%d reminders, %d claims", len(owner.told), claims)
+	}
+}

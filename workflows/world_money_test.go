@@ -1,0 +1,106 @@
+package workflows_test
+
+import (
+	"context"
+
+	"handover/activities"
+	"handover/internal/order"
+)
+
+// money is what the world knows of refunds and disputes: what the provider would say if it were asked, how the access has
+// to be by what was recorded, and what is still to be done.
+type money struct {
+	provider  order.AccessState // what the provider's answer makes of the access
+	part      bool              // the provider tells of a refund that names no item
+	wanted    order.AccessState
+	unclear   bool
+	reviewDue bool
+	changeDue bool
+}
+
+// reverse is what happens at the provider, and what the starter writes down of its event.
+func (w *world) reverse(state order.AccessState, part bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.money.provider, w.money.part, w.money.reviewDue = state, part, true
+}
+
+// stopped is why a person is needed still when one reason has been dealt with.
+func (w *world) stopped() order.Reason {
+	if n := len(w.emails); n > 0 && w.emails[n-1].stopped && !w.emails[n-1].accepted {
+		return order.ReasonEmailRefused
+	}
+	return ""
+}
+
+// want makes the access have to be so.
+func (w *world) want(state order.AccessState) {
+	w.money.wanted = state
+	w.money.changeDue = w.access != order.AccessPending && w.access != order.AccessAttention && w.access != state || w.money.changeDue && w.access != state
+}
+
+func (w *world) ReviewPayment(_ context.Context, _ activities.ReviewPaymentInput) (activities.ReviewPaymentResult, error) {
+	n := w.begin("ReviewPayment")
+	if w.review != nil {
+		wait, err := w.review(n)
+		if err != nil || wait > 0 {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if final(err) && w.reason == "" {
+				w.reason = order.ReasonReversalUnread
+			}
+			return activities.ReviewPaymentResult{WaitSeconds: wait}, err
+		}
+	}
+	w.mu.Lock()
+	if w.payment != order.PaymentConfirmed {
+		w.breaks("the money was reviewed while the payment was %s", w.payment)
+	}
+	w.money.reviewDue = false
+	w.money.unclear = w.money.part
+	if w.reason.Step() == "refund" {
+		w.reason = w.stopped()
+	}
+	w.want(w.money.provider)
+	w.mu.Unlock()
+	return activities.ReviewPaymentResult{}, nil
+}
+
+func (w *world) ChangeAccess(_ context.Context, _ activities.ChangeAccessInput) (activities.ChangeAccessResult, error) {
+	n := w.begin("ChangeAccess")
+	if w.change != nil {
+		if err := w.change(n); err != nil {
+			return activities.ChangeAccessResult{}, err
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.money.changeDue {
+		w.money.changeDue, w.access = false, w.money.wanted
+	}
+	return activities.ChangeAccessResult{Access: w.access}, nil
+}
+
+// verdict decides as the ledger does.
+func (w *world) verdict(kind string) activities.DecideRequestResult {
+	facts := order.VerdictFacts{Payment: w.payment, Asked: w.money.unclear || w.reason.Step() == "refund" || w.reason.Step() == "revoke", Owed: 1}
+	verdict, state, outcome := order.VerdictRevoke, order.AccessRevoked, order.OutcomeRevoking
+	if kind == activities.KindRestore {
+		verdict, state, outcome = order.VerdictRestore, order.AccessGranted, order.OutcomeRestoring
+	}
+	switch w.money.wanted {
+	case order.AccessGranted:
+		facts.Whole = 1
+	case order.AccessRevoked:
+		facts.Revoked = 1
+	}
+	if decided, refusal := order.DecideVerdict(verdict, facts); decided == order.OutcomeRefused {
+		return activities.DecideRequestResult{Outcome: decided, Refusal: refusal, Says: refusal.Says()}
+	}
+	w.money.unclear, w.money.part, w.money.provider = false, false, state
+	if step := w.reason.Step(); step == "refund" || step == "revoke" {
+		w.reason = w.stopped()
+	}
+	w.want(state)
+	return activities.DecideRequestResult{Outcome: outcome}
+}
