@@ -25,6 +25,7 @@ type Ledger interface {
 	reconcileLedger
 	alertLedger
 	reversalLedger
+	salesLedger
 }
 
 // Environment is one configured payment account.

@@ -9,7 +9,7 @@ import (
 	"handover/internal/crashpoint"
 	"handover/internal/ledger"
 	"handover/internal/order"
-	"handover/internal/payment"
+	"handover/internal/proof"
 )
 
 // The names of the steps in logs and metrics.
@@ -66,7 +66,7 @@ func (a *Activities) ConfirmPayment(ctx context.Context, in ConfirmPaymentInput)
 		return a.paymentFailure(ctx, in, err)
 	}
 	crashpoint.Reach("payment.retrieved")
-	looked := a.assess(in.Order, environment, facts)
+	looked := proof.Assess(in.Order, environment.Mode, a.Catalogue, facts)
 	looked.Event = in.Event
 	now, err := a.Ledger.RecordPayment(ctx, looked)
 	if err != nil {
@@ -97,46 +97,4 @@ func (a *Activities) stopPayment(ctx context.Context, in ConfirmPaymentInput, cl
 		return a.failed(ctx, stepPayment, in.Order, judge(err).class, err)
 	}
 	return a.failed(ctx, stepPayment, in.Order, class, cause)
-}
-
-// assess judges the provider's facts against the environment and the catalogue. Amounts decide nothing: promotion
-// codes, taxes and currency conversion change them (https://docs.stripe.com/checkout/fulfillment).
-func (a *Activities) assess(key order.Key, e Environment, f payment.Facts) ledger.Payment {
-	p := ledger.Payment{Key: key, Ref: f.PaymentRef, Total: f.Total, Email: f.Email, Name: f.Name, Reversed: f.Reversed}
-	items, ours, others := a.Catalogue.Match(f.Items)
-	p.Items = items
-	if email, ok := order.CleanAddress(f.Email); ok {
-		p.Email = email
-	} else {
-		p.Email = ""
-	}
-	switch {
-	case f.Mode != e.Mode:
-		p.State, p.Reason, p.Class = order.PaymentAttention, order.ReasonModeContradicts, order.ClassPermanent
-	case f.Kind != payment.SessionPayment:
-		p.State = order.PaymentIgnored
-	case f.Status == payment.StatusPaid || f.Status == payment.StatusFree:
-		a.assessItems(&p, ours, others)
-	case f.Status == payment.StatusFailed || f.Status == payment.StatusExpired:
-		p.State = order.PaymentFailed
-	default:
-		p.State, p.Processing = order.PaymentPending, f.Status == payment.StatusProcessing
-	}
-	return p
-}
-
-func (a *Activities) assessItems(p *ledger.Payment, ours, others int) {
-	switch {
-	case ours == 0:
-		p.State = order.PaymentIgnored
-		return
-	case others > 0:
-		p.Reason, p.Class = order.ReasonItemsUnknown, order.ClassPermanent
-	default:
-		p.Dues = a.Catalogue.Dues(p.Items)
-		if p.Email == "" {
-			p.Reason, p.Class = order.ReasonNoAddress, order.ClassPermanent
-		}
-	}
-	p.State = order.PaymentConfirmed
 }

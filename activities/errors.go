@@ -47,18 +47,13 @@ func judge(err error) verdict {
 // errMisconfigured marks a fault in the shop's settings that is found before any call.
 var errMisconfigured = errors.New("misconfigured")
 
-// judgePayment classes an answer of a payment provider. Reads are safe to repeat, so no answer is a passing fault.
-// Stripe's codes: https://docs.stripe.com/error-codes
+// judgePayment classes an answer of a payment provider, and says how long it asks to wait.
 func judgePayment(e *payment.APIError) verdict {
-	switch {
-	case e.Status == 0 || e.Status >= 500 || e.Status == 408 || e.Status == 409:
-		return verdict{class: order.ClassRetry}
-	case e.Status == 429:
-		return verdict{order.ClassRateLimited, said(e.RetryAfter, waitUnsaid)}
-	case e.Status == 401 || e.Status == 403 || e.Status/100 == 3:
-		return verdict{class: order.ClassMisconfigured}
+	v := verdict{class: e.Class()}
+	if v.class == order.ClassRateLimited {
+		v.wait = said(e.RetryAfter, waitUnsaid)
 	}
-	return verdict{class: order.ClassPermanent}
+	return v
 }
 
 // judgeEmail classes an answer of an email provider: by the error's name where it has one that decides, else by the

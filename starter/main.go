@@ -25,16 +25,18 @@ const (
 
 // commands is the whole command line.
 type commands struct {
-	Serve   serveCommand   `cmd:"" help:"Serve webhooks, order pages and downloads."`
-	Status  statusCommand  `cmd:"" help:"Show everything known of one order."`
-	List    listCommand    `cmd:"" help:"List orders."`
-	Resend  resendCommand  `cmd:"" help:"Send the access email again, as a new generation."`
-	Retry   retryCommand   `cmd:"" help:"Work again on what has stopped, under the same keys."`
-	Revoke  revokeCommand  `cmd:"" help:"End the access of an order. It stays ended until it is restored."`
-	Restore restoreCommand `cmd:"" help:"Give access back, or leave it as it is after a refund that names no item."`
-	Relink  relinkCommand  `cmd:"" help:"Send a new link in a new email; the links that went out before are dead."`
-	Replay  replayCommand  `cmd:"" help:"Look at an order again, after the catalogue was mended."`
-	Migrate migrateCommand `cmd:"" help:"Bring the database schema up to date."`
+	Serve     serveCommand     `cmd:"" help:"Serve webhooks, order pages and downloads."`
+	Status    statusCommand    `cmd:"" help:"Show everything known of one order."`
+	List      listCommand      `cmd:"" help:"List orders."`
+	Resend    resendCommand    `cmd:"" help:"Send the access email again, as a new generation."`
+	Retry     retryCommand     `cmd:"" help:"Work again on what has stopped, under the same keys."`
+	Revoke    revokeCommand    `cmd:"" help:"End the access of an order. It stays ended until it is restored."`
+	Restore   restoreCommand   `cmd:"" help:"Give access back, or leave it as it is after a refund that names no item."`
+	Relink    relinkCommand    `cmd:"" help:"Send a new link in a new email; the links that went out before are dead."`
+	Replay    replayCommand    `cmd:"" help:"Look at an order again, after the catalogue was mended."`
+	Reconcile reconcileCommand `cmd:"" help:"Ask the payment providers for their paid sessions, and deliver those nobody told of."`
+	Check     checkCommand     `cmd:"" help:"Hold the configuration against the real services: keys, webhooks, prices, files, database, Temporal."`
+	Migrate   migrateCommand   `cmd:"" help:"Bring the database schema up to date."`
 }
 
 // console is what a command works with.

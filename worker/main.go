@@ -68,6 +68,11 @@ func work(ctx context.Context, p *setup.Process, runs *dispatch.Dispatcher, step
 	}
 	runs.UseAttributes(engine.EnsureAttributes(ctx, p.Temporal, p.Namespace))
 	worker.SetStickyWorkflowCacheSize(cachedOrders)
+	for name := range p.Config.Environments {
+		if err := p.Ledger.Cover(ctx, name); err != nil {
+			return notCancelled(ctx, err)
+		}
+	}
 	main := worker.New(p.Temporal, p.Settings.TaskQueue, engine.WorkerOptions(p.Identity))
 	flows := workflows.New(workflowConfig(p))
 	main.RegisterWorkflowWithOptions(flows.Deliver, workflow.RegisterOptions{Name: workflows.DeliverName})

@@ -73,9 +73,9 @@ func drawScript(t *rapid.T) script {
 	for range rapid.IntRange(0, 12).Draw(t, "messages") {
 		s.messages = append(s.messages, message{
 			after: time.Duration(rapid.SampledFrom([]int{0, 1, 30, 61, 700, 3600, 7300, 86400, 30 * 86400, 60 * 86400}).Draw(t, "seconds")) * time.Second,
-			kind:  rapid.SampledFrom([]string{"event", "resend", "repeated", "unreadable", "update", "readdress",
+			kind: rapid.SampledFrom([]string{"event", "resend", "repeated", "unreadable", "update", "readdress",
 				"refund", "dispute", "won", "part", "revoke", "restore"}).Draw(t, "kind"),
-			id:    rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "id"),
+			id: rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "id"),
 		})
 	}
 	return s

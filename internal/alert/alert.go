@@ -1,5 +1,5 @@
-// Package alert tells the shop's owner that an order needs a person: by email and by a JSON POST. It is best effort: what
-// cannot be told stays on the attention list.
+// Package alert tells the shop's owner what needs a person: by email and by a JSON POST. It is best effort: what cannot
+// be told stays on the attention list.
 package alert
 
 import (
@@ -42,21 +42,42 @@ func (t *Teller) Configured() bool { return len(t.cfg.Emails) > 0 || t.cfg.URL !
 
 // Alert is what the owner is told. It names no buyer.
 type Alert struct {
-	Order  string       `json:"order"`
+	Order  string       `json:"order"` // empty when it is about no single order
 	Reason order.Reason `json:"reason"`
 	Next   string       `json:"next"`
 	At     time.Time    `json:"at"`
+	// Waiting is how many orders a reminder is about, and Orders are those that have waited longest.
+	Waiting int       `json:"waiting,omitempty"`
+	Orders  []Waiting `json:"orders,omitempty"`
 }
 
-// Tell tells the owner on every way that is configured. It succeeds when one of them did.
+// Tell tells the owner on every way that is configured. It succeeds when one of them did. The key is empty for what is
+// about no single order.
 func (t *Teller) Tell(ctx context.Context, key order.Key, reason order.Reason, now time.Time) error {
-	a := Alert{Order: key.String(), Reason: reason, Next: strings.ReplaceAll(reason.Next(), "ORDER", key.String()), At: now.UTC()}
+	a := Alert{Reason: reason, Next: reason.Next(), At: now.UTC()}
+	title := "Your shop needs you: " + words(reason)
+	if key != (order.Key{}) {
+		a.Order, a.Next = key.String(), next(reason, key)
+		title = "An order needs you: " + words(reason)
+	}
+	return t.tell(ctx, a, title, fmt.Sprintf("%s\n\n%s\n\n%s\n", strings.TrimSpace(title+"\n"+a.Order), a.Next, everything))
+}
+
+const everything = "Everything that waits for you: starter list --attention"
+
+func words(reason order.Reason) string { return strings.ReplaceAll(string(reason), "_", " ") }
+
+func next(reason order.Reason, key order.Key) string {
+	return strings.ReplaceAll(reason.Next(), "ORDER", key.String())
+}
+
+func (t *Teller) tell(ctx context.Context, a Alert, subject, text string) error {
 	var failures []error
 	told := false
 	for i, address := range t.cfg.Emails {
 		// The ledger lets an alert through once; the key is what it is for any message, one for this message.
-		key := fmt.Sprintf("handover/alert/%s/%d/%d", reason, a.At.UnixNano(), i)
-		if _, err := t.cfg.Sender.Send(ctx, key, t.message(a, address)); err != nil {
+		key := fmt.Sprintf("handover/alert/%s/%d/%d", a.Reason, a.At.UnixNano(), i)
+		if _, err := t.cfg.Sender.Send(ctx, key, t.message(address, subject, text)); err != nil {
 			failures = append(failures, fmt.Errorf("alert by email: %w", err))
 			continue
 		}
@@ -75,10 +96,8 @@ func (t *Teller) Tell(ctx context.Context, key order.Key, reason order.Reason, n
 	return errors.Join(failures...)
 }
 
-func (t *Teller) message(a Alert, to string) email.Message {
-	words := strings.ReplaceAll(string(a.Reason), "_", " ")
-	text := fmt.Sprintf("An order needs you: %s\n\n%s.\n\n%s\n\nEverything that waits for you: starter list --attention\n", a.Order, words, a.Next)
-	return email.Message{From: t.cfg.From, To: to, Subject: "An order needs you: " + words, Text: text, HTML: "<pre style=\"white-space:pre-wrap\">" + html.EscapeString(text) + "</pre>"}
+func (t *Teller) message(to, subject, text string) email.Message {
+	return email.Message{From: t.cfg.From, To: to, Subject: subject, Text: text, HTML: "<pre style=\"white-space:pre-wrap\">" + html.EscapeString(text) + "</pre>"}
 }
 
 // post sends the alert as JSON. Any 2xx is a success.

@@ -152,7 +152,7 @@ func Licenses(text string) []string { return licensePattern.FindAllString(text, 
 // Command runs the starter's command line and returns what it printed, apart, and its exit code.
 func (s *Shop) Command(args ...string) (out, errs string, code int) {
 	s.t.Helper()
-	command := exec.CommandContext(s.t.Context(), binary(s.t, "starter"), args...)
+	command := exec.CommandContext(s.t.Context(), Shipped(s.t, "starter"), args...)
 	command.Env, command.Dir = s.environment(s.AdminURL), s.dir
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr

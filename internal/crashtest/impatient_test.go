@@ -66,6 +66,7 @@ func TestAnEventOfTheProviderSettlesAnUncertainEmail(t *testing.T) {
 	t.Parallel()
 	s := crashtest.Open(t, crashtest.Options{Config: "[steps.email]\nattempts = 2\nfirst_wait = \"100ms\"\n"})
 	s.Fault(sandbox.Fault{Target: "resend.send", Mode: "drop"})
+	s.Fault(mayOnlySend)
 	session := s.Buy(nil)
 	s.Eventually("the email is uncertain", func() bool { return s.Status(session).Email.State == order.EmailUncertain })
 	out, _, _ := s.Command("status", "test/"+session)
@@ -91,6 +92,7 @@ func TestAnEventThatCameBeforeTheLastAttemptIsProofEnough(t *testing.T) {
 	t.Parallel()
 	s := crashtest.Open(t, crashtest.Options{Config: "[steps.email]\nattempts = 3\nfirst_wait = \"1s\"\nfactor = 1\n"})
 	f := s.Fault(sandbox.Fault{Target: "resend.send", Mode: "drop"})
+	s.Fault(mayOnlySend)
 	session := s.Buy(nil)
 	s.AwaitAccepted(session, 1) // and the answer is dropped
 	if d, err := s.Judge.DeliverEmailEvent(t.Context(), s.Message(session).ID, sandbox.EmailEventRequest{Type: "email.delivered"}); err != nil || d.Statuses[0] != 200 {

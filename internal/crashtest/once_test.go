@@ -86,18 +86,9 @@ func TestResetToTheFirstTaskRepeatsNothing(t *testing.T) {
 	before := s.Judge.Counts()
 	licenses := crashtest.Licenses(s.Message(session).Text)
 
-	reset, err := c.ResetWorkflowExecution(t.Context(), &workflowservice.ResetWorkflowExecutionRequest{
-		Namespace:                 client.DefaultNamespace,
-		WorkflowExecution:         &common.WorkflowExecution{WorkflowId: crashtest.WorkflowID(session), RunId: newestRun(t, s, session)},
-		Reason:                    "a test",
-		RequestId:                 uuid.NewString(),
-		WorkflowTaskFinishEventId: firstTaskCompleted(t, s, session),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	run := reset(t, s, session)
 	s.Eventually("the reset run listens", func() bool {
-		state, err := c.QueryWorkflow(t.Context(), crashtest.WorkflowID(session), reset.RunId, "state")
+		state, err := c.QueryWorkflow(t.Context(), crashtest.WorkflowID(session), run, "state")
 		var facts struct {
 			Email      string `json:"email"`
 			Generation int    `json:"generation"`
@@ -156,6 +147,22 @@ func TestTerminateAndTheWebhookAgainRepeatsNothing(t *testing.T) {
 	if got := len(crashtest.Licenses(s.Message(half).Text)); got != 1 {
 		t.Errorf("%d licence keys for one unit", got)
 	}
+}
+
+// reset resets the order's newest run to its first workflow task, and returns the run that comes of it.
+func reset(t *testing.T, s *crashtest.Shop, session string) string {
+	t.Helper()
+	answer, err := s.Temporal().ResetWorkflowExecution(t.Context(), &workflowservice.ResetWorkflowExecutionRequest{
+		Namespace:                 client.DefaultNamespace,
+		WorkflowExecution:         &common.WorkflowExecution{WorkflowId: crashtest.WorkflowID(session), RunId: newestRun(t, s, session)},
+		Reason:                    "a test",
+		RequestId:                 uuid.NewString(),
+		WorkflowTaskFinishEventId: firstTaskCompleted(t, s, session),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.RunId
 }
 
 // newestRun is the ID of the order's newest run, empty when Temporal knows none.

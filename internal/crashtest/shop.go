@@ -44,6 +44,8 @@ type Options struct {
 	Sandbox func(*sandbox.Config)
 	// Idle leaves starter and worker to the test to start.
 	Idle bool
+	// Points builds starter and worker so that they can be held at points: see Arm and At.
+	Points bool
 }
 
 // Shop is one shop with everything it needs.
@@ -59,6 +61,12 @@ type Shop struct {
 	Judge     *sandbox.Sandbox
 	Starter   *dev.Process
 	Worker    *dev.Process
+	// WorkerLine is the connection between Worker and Temporal. Other processes have their own.
+	WorkerLine *Line
+
+	temporal  client.Client
+	points    *points
+	processes []*dev.Process
 }
 
 // Open sets up a shop and starts it. Everything is gone at the end of the test.
@@ -72,17 +80,19 @@ func Open(t testing.TB, o Options) *Shop {
 		s.address = testenv.TemporalAddress(t)
 	}
 	s.PublicURL, s.AdminURL, s.WorkerURL = freeURL(t), freeURL(t), freeURL(t)
+	s.WorkerLine = openLine(t, s.address)
+	if o.Points {
+		s.points = openPoints(t)
+	}
 	s.openSandbox(o)
 	s.configure(o)
 	t.Cleanup(func() {
 		s.unschedule()
-		for _, p := range []*dev.Process{s.Worker, s.Starter} {
-			if p != nil {
-				p.Kill()
+		for _, p := range s.processes {
+			p.Kill()
+			if t.Failed() {
+				t.Logf("%s %d:\n%s", p.Name(), p.PID(), dev.Tail(p.LogFile(), 40, `"msg":"request"`))
 			}
-		}
-		if t.Failed() {
-			t.Logf("starter:\n%s\nworker:\n%s", dev.Tail(s.log("starter"), 40, `"msg":"request"`), dev.Tail(s.log("worker"), 40))
 		}
 	})
 	if !o.Idle {
@@ -182,14 +192,23 @@ access  = [ { kind = "download", file = "Vögel.pdf" } ]
 // StartStarter starts a starter and waits until it serves.
 func (s *Shop) StartStarter() {
 	s.t.Helper()
-	s.Starter = s.start("starter", s.AdminURL, "serve")
+	s.Starter = s.launch("starter", "starter", []string{"serve"}, s.environment(s.AdminURL))
 	s.await("starter", s.AdminURL+"/healthz", s.Starter)
+}
+
+// StartAnotherStarter starts a second starter beside the first, on addresses of its own.
+func (s *Shop) StartAnotherStarter() (p *dev.Process, publicURL string) {
+	s.t.Helper()
+	publicURL, admin := freeURL(s.t), freeURL(s.t)
+	p = s.launch("starter", "another starter", []string{"serve"}, append(s.environment(admin), "LISTEN_ADDR="+strings.TrimPrefix(publicURL, "http://")))
+	s.await("another starter", admin+"/healthz", p)
+	return p, publicURL
 }
 
 // StartWorker starts a worker and waits until it polls.
 func (s *Shop) StartWorker() {
 	s.t.Helper()
-	s.Worker = s.start("worker", s.WorkerURL)
+	s.Worker = s.launch("worker", "worker", nil, append(s.environment(s.WorkerURL), "TEMPORAL_ADDRESS="+s.WorkerLine.Address()))
 	s.await("worker", s.WorkerURL+"/readyz", s.Worker)
 }
 
@@ -197,16 +216,20 @@ func (s *Shop) StartWorker() {
 func (s *Shop) StartAnotherWorker() *dev.Process {
 	s.t.Helper()
 	url := freeURL(s.t)
-	p := s.start("worker", url)
-	s.t.Cleanup(p.Kill)
-	s.await("worker", url+"/readyz", p)
+	p := s.launch("worker", "another worker", nil, s.environment(url))
+	s.await("another worker", url+"/readyz", p)
 	return p
 }
 
-func (s *Shop) start(program, admin string, args ...string) *dev.Process {
+func (s *Shop) launch(program, name string, args, environment []string) *dev.Process {
 	s.t.Helper()
-	p, err := dev.Start(dev.Spec{Name: program, Path: binary(s.t, program), Args: args, Dir: s.dir, Log: s.log(program), Env: s.environment(admin)})
+	path := Shipped
+	if s.points != nil {
+		path, environment = Pointed, append(environment, "HANDOVER_CRASHPOINTS="+s.points.url)
+	}
+	p, err := dev.Start(dev.Spec{Name: name, Path: path(s.t, program), Args: args, Dir: s.dir, Log: s.log(name), Env: environment})
 	s.must(err)
+	s.processes = append(s.processes, p)
 	return p
 }
 
@@ -316,10 +339,13 @@ func (s *Shop) Database() *pgx.Conn {
 // Temporal is a client of the shop's server.
 func (s *Shop) Temporal() client.Client {
 	s.t.Helper()
-	c, err := client.NewLazyClient(client.Options{HostPort: s.address, Logger: silent{}})
-	s.must(err)
-	s.t.Cleanup(c.Close)
-	return c
+	if s.temporal == nil {
+		c, err := client.NewLazyClient(client.Options{HostPort: s.address, Logger: silent{}})
+		s.must(err)
+		s.t.Cleanup(c.Close)
+		s.temporal = c
+	}
+	return s.temporal
 }
 
 type silent struct{}

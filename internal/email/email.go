@@ -51,6 +51,17 @@ type Sender interface {
 	Send(ctx context.Context, key string, m Message) (id string, err error)
 }
 
+// ErrNoList means that a provider's list of sent mail cannot be looked through, and that trying again changes nothing:
+// the key may only send, or the list is too long.
+var ErrNoList = errors.New("the list of sent mail cannot be looked through")
+
+// Finder looks through what the provider has taken. It is offered by a Sender whose provider lists its sent mail.
+type Finder interface {
+	// Find returns the ids of all messages in the list that can be the one looked for. Errors wrap ErrNoList, or come from
+	// an answer, or the lack of one, and are *SendError: the next look may succeed.
+	Find(ctx context.Context, l Lookup) (ids []string, err error)
+}
+
 // SendError is a failed call to an email provider's API. It holds nothing of the provider's text.
 type SendError struct {
 	Status     int           // HTTP status; 0 when there was no answer

@@ -6,31 +6,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 	"unicode"
 
 	"handover/internal/ledger"
 	"handover/internal/order"
-	"handover/internal/web"
 )
-
-// Listed is one order in the JSON of a list.
-type Listed struct {
-	web.StatusJSON
-	AgeSeconds int64        `json:"age_seconds"`
-	Reason     order.Reason `json:"reason"`
-	Next       string       `json:"next"`
-}
-
-// List is the JSON of a list.
-func List(views []ledger.View, now time.Time) []Listed {
-	listed := make([]Listed, 0, len(views))
-	for _, v := range views {
-		listed = append(listed, Listed{StatusJSON: web.Status(v), AgeSeconds: int64(now.Sub(v.CreatedAt).Seconds()), Reason: v.Reason, Next: next(v)})
-	}
-	return listed
-}
 
 // since is when an order's present wait began.
 func since(v ledger.View) time.Time {
@@ -41,26 +22,6 @@ func since(v ledger.View) time.Time {
 }
 
 func next(v ledger.View) string { return strings.ReplaceAll(v.Reason.Next(), "ORDER", v.Key.String()) }
-
-// PrintList writes one line an order, and below it what to do where a person is needed.
-func PrintList(w io.Writer, views []ledger.View, now time.Time) {
-	if len(views) == 0 {
-		fmt.Fprintln(w, "No orders.")
-		return
-	}
-	t := tabwriter.NewWriter(w, 2, 4, 2, ' ', 0)
-	fmt.Fprintln(t, "ORDER\tAGE\tAMOUNT\tPAYMENT\tACCESS\tEMAIL")
-	for _, v := range views {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", v.Key, Age(now.Sub(v.CreatedAt)), v.Total, v.Facts.Payment, v.Facts.Access, emailWord(v.Facts))
-	}
-	t.Flush()
-	for _, v := range views {
-		if v.Reason != "" {
-			fmt.Fprintf(w, "\n%s\n", v.Key)
-			printAttention(w, v, now)
-		}
-	}
-}
 
 // printAttention says what is the matter, since when, and what to do.
 func printAttention(w io.Writer, v ledger.View, now time.Time) {

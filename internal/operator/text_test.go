@@ -163,6 +163,28 @@ func TestListSaysWhatWaits(t *testing.T) {
 	golden(t, "list_empty", none.Bytes())
 }
 
+func TestAFaultInTheSettingsIsListedOnce(t *testing.T) {
+	t.Parallel()
+	held := func(session string, hours time.Duration) ledger.View {
+		v := bought(unsent(order.EmailAttention, order.ClassMisconfigured, 1), attention(order.ReasonEmailConfig, order.ClassMisconfigured))
+		v.Key.Session, v.AttentionAt = session, ago(hours*time.Hour)
+		return v
+	}
+	other := bought(unsent(order.EmailAttention, order.ClassPermanent, 1), attention(order.ReasonEmailRefused, order.ClassPermanent))
+	another := other
+	another.Key.Session = "cs_live_d4"
+	var out bytes.Buffer
+	operator.PrintList(&out, []ledger.View{held("cs_live_a1", 9), other, held("cs_live_b2", 7), another, held("cs_live_c3", 5)}, noon)
+	golden(t, "list_settings", out.Bytes())
+	text := out.String()
+	if n := strings.Count(text, "retry --misconfigured"); n != 1 {
+		t.Errorf("what to do about the settings is said %d times", n)
+	}
+	if n := strings.Count(text, "--to ADDRESS"); n != 2 {
+		t.Errorf("what to do about two orders is said %d times", n)
+	}
+}
+
 func TestListAsJSONNamesReasonAndNextStep(t *testing.T) {
 	t.Parallel()
 	v := bought(unsent(order.EmailAttention, order.ClassSpent, 8), attention(order.ReasonEmailSpent, order.ClassSpent))
@@ -180,12 +202,13 @@ func TestListAsJSONNamesReasonAndNextStep(t *testing.T) {
 		{
 			"order": "live/cs_live_a1b2c3", "payment": fact("confirmed"), "access": fact("granted"),
 			"email": map[string]any{"state": "needs_attention", "delivery": ""}, "customer_state": "ready_email_pending",
-			"age_seconds": 903.0, "reason": "email_attempts_spent",
+			"age_seconds": 903.0, "waiting_seconds": 10800.0, "reason": "email_attempts_spent", "step": "email",
 			"next": "The email provider kept failing. When it is well again: starter retry live/cs_live_a1b2c3 --reason TEXT",
 		},
 		{
 			"order": "live/cs_live_a1b2c3", "payment": fact("confirmed"), "access": fact("granted"),
-			"email": map[string]any{"state": "accepted", "delivery": ""}, "customer_state": "ready", "age_seconds": 903.0, "reason": "", "next": "",
+			"email": map[string]any{"state": "accepted", "delivery": ""}, "customer_state": "ready", "age_seconds": 903.0, "waiting_seconds": 0.0,
+			"reason": "", "step": "", "next": "",
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -117,3 +117,17 @@ func (e *APIError) Error() string {
 	}
 	return fmt.Sprintf("payment provider: HTTP %d", e.Status)
 }
+
+// Class says what the failure means. Every call is a read and safe to repeat, so no answer is a passing fault. Stripe's
+// codes: https://docs.stripe.com/error-codes
+func (e *APIError) Class() order.Class {
+	switch {
+	case e.Status == 0 || e.Status >= 500 || e.Status == 408 || e.Status == 409:
+		return order.ClassRetry
+	case e.Status == 429:
+		return order.ClassRateLimited
+	case e.Status == 401 || e.Status == 403 || e.Status/100 == 3:
+		return order.ClassMisconfigured
+	}
+	return order.ClassPermanent
+}

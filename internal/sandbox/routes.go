@@ -30,6 +30,7 @@ func (s *Sandbox) Handler() http.Handler {
 	mux.HandleFunc("POST /resend/emails", s.countCall(s.resend("resend.send", s.limitRate(s.sendEmail))))
 	mux.HandleFunc("GET /resend/emails", s.resend("resend.list", s.listEmails))
 	mux.HandleFunc("GET /resend/emails/{id}", s.resend("resend.get", s.getEmail))
+	s.domainRoutes(mux)
 	mux.HandleFunc("/resend/", s.resend("resend.other", unknownResendURL))
 
 	s.creemRoutes(mux)

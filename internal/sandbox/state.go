@@ -18,6 +18,7 @@ type state struct {
 	endpoints []Endpoint // nil until the judge sets them
 	prices    map[string]Price
 	stock     map[string]StockItem
+	domains   []Domain // nil until the judge sets them
 
 	creem creemState
 
@@ -96,6 +97,7 @@ type entry struct {
 	Endpoints *[]Endpoint `json:"endpoints,omitempty"`
 	Price     *Price      `json:"price,omitempty"`
 	Stock     *StockItem  `json:"stock,omitempty"`
+	Domains   *[]Domain   `json:"domains,omitempty"`
 }
 
 type call struct {
@@ -164,6 +166,8 @@ func (st *state) applyMoney(e entry) {
 		st.prices[e.Price.ID] = *e.Price
 	case e.Stock != nil:
 		st.stock[e.Stock.ID] = *e.Stock
+	case e.Domains != nil:
+		st.domains = *e.Domains
 	}
 }
 

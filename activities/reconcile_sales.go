@@ -1,0 +1,66 @@
+package activities
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
+	"handover/internal/order"
+	"handover/internal/reconcile"
+)
+
+const stepSales = "reconcile_sales"
+
+type salesLedger = reconcile.Ledger
+
+// ReconcileSalesResult is what one pass over the providers' lists came to, all environments together.
+type ReconcileSalesResult struct {
+	Checked  int `json:"checked"`
+	Repaired int `json:"repaired"`
+	Ignored  int `json:"ignored"`
+	Left     int `json:"left"`
+	Unread   int `json:"unread"` // environments whose list could not be read to its end
+}
+
+// ReconcileSales asks every environment's provider for its paid sessions, from when they are not known to be complete on,
+// and delivers those that nobody told of. What one provider does not answer is the next pass's; the others do not wait for it.
+func (a *Activities) ReconcileSales(ctx context.Context) (ReconcileSalesResult, error) {
+	r := reconcile.Reconciler{Ledger: a.Ledger, Runs: a.Runs, Catalogue: a.Catalogue, Log: a.Log, Now: time.Now, Pause: pause}
+	var sum ReconcileSalesResult
+	for _, name := range slices.Sorted(maps.Keys(a.Environments)) {
+		e := a.Environments[name]
+		result, err := r.Run(ctx, reconcile.Environment{Name: name, Mode: e.Mode, Provider: e.Provider},
+			reconcile.Options{Beat: func() { activity.RecordHeartbeat(ctx) }})
+		if err != nil {
+			return sum, a.failed(ctx, stepSales, order.Key{}, judge(err).class, err)
+		}
+		sum.Checked, sum.Repaired = sum.Checked+result.Checked, sum.Repaired+result.Repaired
+		sum.Ignored, sum.Left = sum.Ignored+result.Ignored, sum.Left+result.Left
+		outcome := order.Class("done")
+		if result.Problem != "" {
+			outcome, sum.Unread = result.Problem, sum.Unread+1
+		}
+		a.Outcomes.StepEnded(stepSales, outcome)
+		a.Log.InfoContext(ctx, "sales reconciled", "environment", name, "checked", result.Checked, "repaired", result.Repaired,
+			"ignored", result.Ignored, "left", result.Left, "problem", string(result.Problem))
+	}
+	return sum, nil
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-timer.C:
+			return nil
+		case <-time.After(10 * time.Second):
+			activity.RecordHeartbeat(ctx)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package check
+
+import (
+	"context"
+	"time"
+
+	"handover/internal/config"
+	"handover/internal/ledger"
+	"handover/internal/link"
+	"handover/internal/order"
+)
+
+const (
+	nameDatabase    = "database"
+	nameMigrations  = "migrations"
+	nameWebhook     = "last webhook"
+	nameEmailEvents = "email events"
+	nameReconcile   = "last reconcile"
+	nameLinks       = "link_secrets"
+)
+
+const (
+	// quiet is how long a live environment can go without an event before it is worth a look.
+	quiet = 30 * 24 * time.Hour
+	// overdue is how old the last reconciliation may be: it runs every ten minutes.
+	overdue = time.Hour
+)
+
+// database looks at the database, and at what it tells of webhooks, of the reconciliation and of waiting messages.
+func (s Shop) database(ctx context.Context) []Check {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if s.DatabaseURL == "" {
+		return []Check{fail(nameDatabase, "DATABASE_URL is not set", "Set it to the Postgres URL that the starter and the worker run with.")}
+	}
+	const next = "Without it no webhook is stored: providers get a 503 and try again for a while."
+	pool, err := ledger.Connect(ctx, s.DatabaseURL, nil)
+	if err != nil {
+		return []Check{fail(nameDatabase, err.Error(), next)}
+	}
+	defer pool.Close()
+	if err := pool.Ping(ctx); err != nil {
+		return []Check{fail(nameDatabase, ledger.Explain(err).Error(), next)}
+	}
+	list := []Check{good(nameDatabase, "answers")}
+	if err := ledger.Migrated(ctx, pool); err != nil {
+		return append(list, fail(nameMigrations, "the schema is older than this program", "Run starter migrate, or restart starter and worker."))
+	}
+	list = append(list, good(nameMigrations, "the schema is up to date"))
+	l := ledger.New(pool)
+	h, err := l.Health(ctx)
+	if err != nil {
+		return append(list, fail(nameDatabase, "the ledger cannot be read", "May the user of DATABASE_URL read its tables?"))
+	}
+	if s.Config != nil {
+		for _, e := range s.environments() {
+			list = append(list, lastWebhook(e, h))
+		}
+		list = append(list, s.emailEvents(h), s.links(h))
+	}
+	at, err := l.ReconciledAt(ctx)
+	if err != nil {
+		return append(list, fail(nameDatabase, "the ledger cannot be read", "May the user of DATABASE_URL read its tables?"))
+	}
+	return append(list, lastReconcile(at, h))
+}
+
+// lastWebhook is the only proof that a signing secret is the right one.
+func lastWebhook(e config.Environment, h ledger.Health) Check {
+	at, some := h.LastWebhooks[e.Name]
+	buy := "Buy something there: it shows that the endpoint and its signing secret are right."
+	if e.Mode == order.Live {
+		buy = "Buy something there, or send a test event from the provider's dashboard: it shows that the endpoint and its signing secret are right."
+	}
+	switch {
+	case !some:
+		return warn(nameWebhook, "none has come yet that one of webhook_secrets had signed", buy).of(e.Name)
+	case h.Now.Sub(at) > quiet:
+		return warn(nameWebhook, "verified "+ago(h.Now.Sub(at))+" ago", "Was there no sale since? Otherwise look at the endpoint's deliveries in the provider's dashboard.").of(e.Name)
+	}
+	return good(nameWebhook, "verified "+ago(h.Now.Sub(at))+" ago").of(e.Name)
+}
+
+func (s Shop) emailEvents(h ledger.Health) Check {
+	switch {
+	case len(s.Config.Email.WebhookSecrets) == 0:
+		return warn(nameEmailEvents, "not taken: bounces are not noticed, and an email whose answer was lost needs a person",
+			"Add the webhook "+s.Config.PublicURL+"/webhooks/email at the email provider, and its signing secret to webhook_secrets below [email].")
+	case h.LastEmailEvent.IsZero():
+		return warn(nameEmailEvents, "none has come yet", "Does the email provider's webhook lead to "+s.Config.PublicURL+"/webhooks/email? The next email shows it.")
+	}
+	return good(nameEmailEvents, "the last one came "+ago(h.Now.Sub(h.LastEmailEvent))+" ago")
+}
+
+// links says whether every message that waits can still get its link.
+func (s Shop) links(h ledger.Health) Check {
+	signer, err := link.New(s.Config.PublicURL, config.Reveal(s.Config.LinkSecrets))
+	if err != nil {
+		return fail(nameLinks, "there is none", "Write one: openssl rand -hex 32 makes it.")
+	}
+	for _, name := range h.LinkSecrets {
+		if _, err := signer.Token(name, order.Key{}, 1); err != nil {
+			return fail(nameLinks, "an email that still has to be sent was made with a secret that has left the list",
+				"Put the old secret back behind the first, restart the worker, then run: starter retry --misconfigured --reason TEXT")
+		}
+	}
+	return good(nameLinks, many(len(s.Config.LinkSecrets), "secret"))
+}
+
+// lastReconcile looks for what a stopped schedule does not tell by itself. A fresh shop has not had a pass.
+func lastReconcile(at time.Time, h ledger.Health) Check {
+	const next = "Restart a worker, which makes the schedule anew; if it is paused, resume it in the Temporal UI (Schedules)."
+	switch {
+	case at.IsZero() && !h.FirstOrder.IsZero() && h.Now.Sub(h.FirstOrder) > overdue:
+		return fail(nameReconcile, "it has never run: an order whose webhook or workflow is lost is not found", next)
+	case at.IsZero():
+		return warn(nameReconcile, "it has not run yet", "It comes within ten minutes of a worker's first start.")
+	case h.Now.Sub(at) > overdue:
+		return fail(nameReconcile, "it ran "+ago(h.Now.Sub(at))+" ago, and should every ten minutes: an order whose webhook or workflow is lost is not found", next)
+	}
+	return good(nameReconcile, "it ran "+ago(h.Now.Sub(at))+" ago")
+}

@@ -1,0 +1,115 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+
+	"handover/internal/engine"
+)
+
+const (
+	nameTemporal   = "temporal"
+	nameRetention  = "retention"
+	nameWorkers    = "worker"
+	nameEmailers   = "worker for emails"
+	nameSchedule   = "schedule"
+	nameAttributes = "search attributes"
+)
+
+// briefly is a retention below which a person who comes after the weekend finds no history any more.
+const briefly = 72 * time.Hour
+
+// temporal looks at the server first. What hangs on it is looked at only when it answers.
+func (s Shop) temporal(ctx context.Context) []Check {
+	const next = "Orders are stored and wait until it is mended; none is lost."
+	c, namespace, err := s.OpenTemporal()
+	if err != nil {
+		return []Check{fail(nameTemporal, "the TEMPORAL_* settings cannot be read", "Correct them, or the profile that TEMPORAL_CONFIG_FILE and TEMPORAL_PROFILE name.")}
+	}
+	defer c.Close()
+	asked, cancel := context.WithTimeout(ctx, limit)
+	err = engine.Healthy(asked, c, namespace)
+	cancel()
+	switch {
+	case errors.Is(err, engine.ErrNoNamespace):
+		return []Check{fail(nameTemporal, err.Error(), "Create the namespace, or correct TEMPORAL_NAMESPACE. "+next)}
+	case err != nil:
+		return []Check{fail(nameTemporal, err.Error(), next)}
+	}
+	looks := []func(context.Context) Check{
+		func(ctx context.Context) Check { return retention(ctx, c, namespace) },
+		func(ctx context.Context) Check {
+			return workers(ctx, c, nameWorkers, s.TaskQueue, enumspb.TASK_QUEUE_TYPE_WORKFLOW, enumspb.TASK_QUEUE_TYPE_ACTIVITY)
+		},
+		func(ctx context.Context) Check {
+			return workers(ctx, c, nameEmailers, engine.EmailQueue(s.TaskQueue), enumspb.TASK_QUEUE_TYPE_ACTIVITY)
+		},
+		func(ctx context.Context) Check { return schedule(ctx, c, s.TaskQueue) },
+		func(ctx context.Context) Check { return attributes(ctx, c, namespace) },
+	}
+	list := append(make([]Check, 0, len(looks)+1), good(nameTemporal, "answers, and has the namespace"))[:len(looks)+1]
+	var looking sync.WaitGroup
+	for i, look := range looks {
+		looking.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, limit)
+			defer cancel()
+			list[i+1] = look(ctx)
+		})
+	}
+	looking.Wait()
+	return list
+}
+
+func retention(ctx context.Context, c client.Client, namespace string) Check {
+	kept, err := engine.Retention(ctx, c, namespace)
+	switch {
+	case err != nil:
+		return warn(nameRetention, err.Error(), "Run starter check again.")
+	case kept == 0:
+		return good(nameRetention, "the namespace does not tell us")
+	case kept < briefly:
+		return warn(nameRetention, "Temporal forgets a closed order's history after "+ago(kept)+"; the database keeps its facts, and nothing is delivered again",
+			"To look at it for longer: temporal operator namespace update --retention 720h NAMESPACE")
+	}
+	return good(nameRetention, "a closed order's history is kept for "+ago(kept))
+}
+
+func workers(ctx context.Context, c client.Client, name, queue string, kinds ...enumspb.TaskQueueType) Check {
+	polled, err := engine.Polled(ctx, c, queue, kinds...)
+	switch {
+	case err != nil:
+		return fail(name, err.Error(), "Run starter check again.")
+	case !polled:
+		return fail(name, "nobody polls task queue "+queue+": orders wait, and nothing is delivered",
+			"Start a worker, with the same TASK_QUEUE, TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE as the starter; its /readyz says what it waits for.")
+	}
+	return good(name, "polls task queue "+queue)
+}
+
+func schedule(ctx context.Context, c client.Client, queue string) Check {
+	const lost = ": an order whose webhook or workflow is lost is not found"
+	state, err := engine.ReadSchedule(ctx, c, queue)
+	id := engine.ScheduleID(queue)
+	switch {
+	case err != nil:
+		return fail(nameSchedule, err.Error(), "Run starter check again.")
+	case state == engine.ScheduleMissing:
+		return fail(nameSchedule, "there is none by the name "+id+lost, "Restart a worker: it makes the schedule at its start.")
+	case state == engine.SchedulePaused:
+		return fail(nameSchedule, id+" is paused"+lost, "Resume it in the Temporal UI (Schedules), or: temporal schedule toggle --unpause --schedule-id "+id)
+	}
+	return good(nameSchedule, id+" runs every ten minutes")
+}
+
+func attributes(ctx context.Context, c client.Client, namespace string) Check {
+	if !engine.HasAttributes(ctx, c, namespace) {
+		return warn(nameAttributes, "the namespace lacks HandoverEnvironment or HandoverState: the Temporal UI cannot filter by them",
+			"Add both, of type Keyword, to the namespace, and restart starter and worker. Deliveries do not need them.")
+	}
+	return good(nameAttributes, "HandoverEnvironment, HandoverState")
+}

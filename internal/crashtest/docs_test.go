@@ -1,0 +1,91 @@
+package crashtest_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"handover/internal/crashtest"
+)
+
+var (
+	quoted   = regexp.MustCompile("`([^`\n]+)`|\\||\n\n")
+	testName = regexp.MustCompile(`^Test\w+$`)
+	declared = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+)
+
+// A table that names tests which are not there is a promise that nobody keeps.
+func TestEveryTestThatTheFailureModesNameExists(t *testing.T) {
+	t.Parallel()
+	const ours = "internal/crashtest"
+	names := 0
+	in := ours // a package stands before its tests, up to the end of the cell or paragraph
+	for _, found := range quoted.FindAllStringSubmatch(failureModes(t), -1) {
+		switch word := found[1]; {
+		case word == "":
+			in = ours
+		case testName.MatchString(word):
+			names++
+			if !testsOf(t, in)[word] {
+				t.Errorf("there is no %s in %s", word, in)
+			}
+		case !strings.Contains(word, " ") && isPackage(word):
+			in = word
+		}
+	}
+	if names < 30 {
+		t.Errorf("%d names of tests found in docs/failure-modes.md", names)
+	}
+}
+
+// Every point at which a process is killed has its row, under the name that its cases have.
+func TestEveryPlaceToDieHasARowInTheFailureModes(t *testing.T) {
+	t.Parallel()
+	text := failureModes(t)
+	for _, p := range places {
+		if !strings.Contains(text, "\n| the worker, "+p.row+" |") {
+			t.Errorf("%s: no row begins with %q", p.point, "the worker, "+p.row)
+		}
+	}
+	for _, d := range doorways {
+		if !strings.Contains(text, "\n| the starter, "+d.row+" |") {
+			t.Errorf("%s: no row begins with %q", d.point, "the starter, "+d.row)
+		}
+	}
+}
+
+func failureModes(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(crashtest.Root(), "docs", "failure-modes.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func isPackage(path string) bool {
+	info, err := os.Stat(filepath.Join(crashtest.Root(), path))
+	return err == nil && info.IsDir()
+}
+
+// testsOf are the tests that a package declares.
+func testsOf(t *testing.T, path string) map[string]bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(crashtest.Root(), path, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range declared.FindAllSubmatch(text, -1) {
+			names[string(found[1])] = true
+		}
+	}
+	return names
+}

@@ -1,0 +1,50 @@
+package ledger
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Health is what the ledger tells of how the shop is doing. A time is zero where there is none.
+type Health struct {
+	Now            time.Time            // by the database clock, which made the other times
+	LastWebhooks   map[string]time.Time // by environment: when an event that a secret had verified came last
+	LastEmailEvent time.Time
+	FirstOrder     time.Time
+	LinkSecrets    []string // names of the secrets that messages still to be sent were made with
+}
+
+// Health reads it. Whoever asks is a person: the newest event is looked for without an index of its own, which every
+// webhook would pay for.
+func (l *Ledger) Health(ctx context.Context) (Health, error) {
+	h := Health{LastWebhooks: map[string]time.Time{}}
+	batch := &pgx.Batch{}
+	batch.Queue(`SELECT environment, max(received_at) FROM webhook_events GROUP BY environment`).Query(func(rows pgx.Rows) error {
+		var environment string
+		var at time.Time
+		_, err := pgx.ForEachRow(rows, []any{&environment, &at}, func() error { h.LastWebhooks[environment] = at; return nil })
+		return err
+	})
+	batch.Queue(`SELECT now(), (SELECT max(received_at) FROM email_evidence), (SELECT min(created_at) FROM orders)`).QueryRow(func(row pgx.Row) error {
+		var email, first *time.Time
+		err := row.Scan(&h.Now, &email, &first)
+		if email != nil {
+			h.LastEmailEvent = *email
+		}
+		if first != nil {
+			h.FirstOrder = *first
+		}
+		return err
+	})
+	batch.Queue(`
+SELECT DISTINCT link_secret FROM obligations
+WHERE coalesce(finished_at, stopped_at) IS NULL AND kind = 'email' AND link_secret IS NOT NULL AND superseded_at IS NULL AND wanted = 'granted'`).
+		Query(func(rows pgx.Rows) (err error) {
+			h.LinkSecrets, err = pgx.CollectRows(rows, pgx.RowTo[string])
+			return err
+		})
+	err := l.pool.SendBatch(ctx, batch).Close()
+	return h, safe("read the ledger's health", err)
+}

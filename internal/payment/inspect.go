@@ -1,0 +1,75 @@
+package payment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"handover/internal/check/finding"
+)
+
+// Inspector is offered by a provider whose account can be held against the configuration. It only reads.
+type Inspector interface {
+	// Inspect looks at the key, at the account's webhook endpoints and at what is for sale, as far as the provider's API
+	// tells. It ends with the context, and says of what it could not see why it could not.
+	Inspect(ctx context.Context, w Wanted) Inspection
+}
+
+// Wanted is what an environment needs of its account.
+type Wanted struct {
+	WebhookURL string   // where the account's events have to go
+	Refs       []string // the catalogue's ids, of whatever provider and mode
+}
+
+// Inspection is what an account is like.
+type Inspection struct {
+	Findings []finding.Finding
+	// Sold has what the account says of an id of the catalogue. An id that is not in it could not be asked for, or does not
+	// look like one of the provider's.
+	Sold map[string]Listing
+}
+
+// Listing is how an account has an id of the catalogue.
+type Listing string
+
+// The ways an id can be listed.
+const (
+	ListedActive       Listing = "active"
+	ListedArchived     Listing = "archived"     // nobody can buy it any more
+	ListedSubscription Listing = "subscription" // no one-time payment: nothing is delivered for it
+	ListedNowhere      Listing = "unknown"
+)
+
+// The names of what an inspection looks at.
+const (
+	FindingKey        = "payment key"
+	FindingPermission = "key permission"
+	FindingEndpoint   = "webhook endpoint"
+	FindingEvents     = "webhook events"
+	FindingCatalogue  = "catalogue"
+)
+
+// KeyFinding says what an answer to a read tells of the key; provider is the name a person knows it by. It is nil for an
+// answer that tells nothing against the key.
+func KeyFinding(provider string, err error) *finding.Finding {
+	var e *APIError
+	if err == nil || !errors.As(err, &e) {
+		return nil
+	}
+	var f finding.Finding
+	switch {
+	case e.Status == 0:
+		f = finding.Fail(FindingKey, provider+" does not answer",
+			"Is this machine's network up, and does its proxy or firewall let it reach "+provider+"? If api_url is set, correct or remove it.")
+	case e.Status == http.StatusUnauthorized:
+		f = finding.Fail(FindingKey, provider+" refuses the key",
+			"Put the account's current key into api_key, restart the worker, then run: starter retry --misconfigured --reason TEXT")
+	case e.Status == http.StatusTooManyRequests:
+		f = finding.Warn(FindingKey, provider+" asks to come back later", "Run starter check again in some minutes.")
+	default:
+		f = finding.Fail(FindingKey, fmt.Sprintf("%s answers HTTP %d", provider, e.Status),
+			"If "+provider+"'s status page tells of trouble, wait: what is paid meanwhile is kept. If api_url is set, correct or remove it.")
+	}
+	return &f
+}

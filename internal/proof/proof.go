@@ -1,0 +1,52 @@
+// Package proof judges what a payment provider proves about a session, against the environment that was asked and the
+// shop's catalogue.
+package proof
+
+import (
+	"handover/internal/ledger"
+	"handover/internal/order"
+	"handover/internal/payment"
+)
+
+// Assess says what the facts make of the order: what its payment is, what is owed on it, and why a person has to decide
+// where one has to. Amounts decide nothing: promotion codes, taxes and currency conversion change them
+// (https://docs.stripe.com/checkout/fulfillment).
+func Assess(key order.Key, mode order.Mode, c *order.Catalogue, f payment.Facts) ledger.Payment {
+	p := ledger.Payment{Key: key, Ref: f.PaymentRef, Total: f.Total, Email: f.Email, Name: f.Name, Reversed: f.Reversed}
+	items, ours, others := c.Match(f.Items)
+	p.Items = items
+	if email, ok := order.CleanAddress(f.Email); ok {
+		p.Email = email
+	} else {
+		p.Email = ""
+	}
+	switch {
+	case f.Mode != mode:
+		p.State, p.Reason, p.Class = order.PaymentAttention, order.ReasonModeContradicts, order.ClassPermanent
+	case f.Kind != payment.SessionPayment:
+		p.State = order.PaymentIgnored
+	case f.Status == payment.StatusPaid || f.Status == payment.StatusFree:
+		assessItems(c, &p, ours, others)
+	case f.Status == payment.StatusFailed || f.Status == payment.StatusExpired:
+		p.State = order.PaymentFailed
+	default:
+		p.State, p.Processing = order.PaymentPending, f.Status == payment.StatusProcessing
+	}
+	return p
+}
+
+func assessItems(c *order.Catalogue, p *ledger.Payment, ours, others int) {
+	switch {
+	case ours == 0:
+		p.State = order.PaymentIgnored
+		return
+	case others > 0:
+		p.Reason, p.Class = order.ReasonItemsUnknown, order.ClassPermanent
+	default:
+		p.Dues = c.Dues(p.Items)
+		if p.Email == "" {
+			p.Reason, p.Class = order.ReasonNoAddress, order.ClassPermanent
+		}
+	}
+	p.State = order.PaymentConfirmed
+}

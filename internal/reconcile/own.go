@@ -1,0 +1,90 @@
+package reconcile
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"handover/internal/ledger"
+	"handover/internal/order"
+)
+
+// How a pass over our own orders goes: what counts as left behind, and how much is listed at a time.
+const (
+	leftBehind   = 10 * time.Minute
+	undispatched = 5 * time.Minute // of an event: a starter hands it over within seconds
+	ordersAtOnce = 500
+	eventsAtOnce = 500
+	eventsTake   = 20 * time.Second // below the time without a heartbeat after which a pass counts as dead
+)
+
+// OwnLedger lists what should be under way.
+type OwnLedger interface {
+	Unfinished(ctx context.Context, after order.Key, age time.Duration, limit int) ([]order.Key, error)
+}
+
+// OwnRuns are the orders' workflows, seen from outside.
+type OwnRuns interface {
+	Runs
+	Running(ctx context.Context, key order.Key) (bool, error)
+	// LeftBehind hands over events that have waited for longer than grace, at most limit of them.
+	LeftBehind(ctx context.Context, grace time.Duration, limit int) (handed, left int, err error)
+}
+
+// Own goes through everything in the ledger that should be under way: events that no starter has handed over, and orders
+// without a run, whose workflow was terminated, deleted or lost. A new run does what is missing, so going through it twice
+// is safe.
+type Own struct {
+	Ledger OwnLedger
+	Runs   OwnRuns
+	Log    *slog.Logger
+	Beat   func(checked int) // is called after each piece
+}
+
+// Run makes one pass. An error is the ledger's.
+func (o Own) Run(ctx context.Context) (ledger.Reconciliation, error) {
+	var r ledger.Reconciliation
+	o.handOverEvents(ctx, &r)
+	for after := (order.Key{}); ; {
+		keys, err := o.Ledger.Unfinished(ctx, after, leftBehind, ordersAtOnce)
+		if err != nil {
+			return r, err
+		}
+		for _, key := range keys {
+			o.start(ctx, key, &r)
+		}
+		if len(keys) < ordersAtOnce {
+			return r, nil
+		}
+		after = keys[len(keys)-1]
+	}
+}
+
+// handOverEvents does what the starters do all the time: none of them may be running. What it has no time for is the
+// next pass's.
+func (o Own) handOverEvents(ctx context.Context, r *ledger.Reconciliation) {
+	limited, cancel := context.WithTimeout(ctx, eventsTake)
+	defer cancel()
+	handed, left, err := o.Runs.LeftBehind(limited, undispatched, eventsAtOnce)
+	r.Checked, r.Repaired, r.Remaining = r.Checked+handed+left, r.Repaired+handed, r.Remaining+left
+	if err != nil {
+		o.Log.WarnContext(ctx, "events that were left behind could not be handed over", "left", left, "error", err)
+	}
+	o.Beat(r.Checked)
+}
+
+func (o Own) start(ctx context.Context, key order.Key, r *ledger.Reconciliation) {
+	r.Checked++
+	running, err := o.Runs.Running(ctx, key)
+	if err == nil && !running {
+		if err = o.Runs.Ensure(ctx, key); err == nil {
+			r.Repaired++
+			o.Log.WarnContext(ctx, "order had no run and has one now", "order", key.String())
+		}
+	}
+	if err != nil {
+		r.Remaining++
+		o.Log.WarnContext(ctx, "order without a run could not be started", "order", key.String(), "error", err)
+	}
+	o.Beat(r.Checked)
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"handover/internal/dispatch"
+	"handover/internal/engine"
+	"handover/internal/ledger"
+	"handover/internal/order"
+	"handover/internal/reconcile"
+	"handover/internal/setup"
+)
+
+type reconcileCommand struct {
+	Since  time.Duration `help:"How far back to ask the payment providers, for example 72h, also to before Handover was there: look first with --dry-run. Without it: from when the sales are not yet known to be complete." placeholder:"DURATION"`
+	DryRun bool          `help:"Change nothing; count what would be repaired."`
+	JSON   bool          `help:"Print JSON."`
+}
+
+// reconciledJSON is the command's answer: the sums, and each environment's own counts.
+type reconciledJSON struct {
+	Checked      int                         `json:"checked"`
+	Repaired     int                         `json:"repaired"`
+	Ignored      int                         `json:"ignored"`
+	Left         int                         `json:"left"`
+	DryRun       bool                        `json:"dry_run"`
+	Environments map[string]reconcile.Result `json:"environments"`
+	Orders       ownJSON                     `json:"orders"` // our own orders and events that nobody was working on
+}
+
+type ownJSON struct {
+	Checked  int `json:"checked"`
+	Repaired int `json:"repaired"`
+	Left     int `json:"left"`
+}
+
+func (r *reconcileCommand) Run(c *console) error {
+	if r.Since < 0 {
+		return fmt.Errorf("%w: --since takes a time like 72h", errUsage)
+	}
+	p, err := setup.Open(c.ctx, setup.Options{Name: "starter", Getenv: c.getenv, Log: io.Discard})
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	if err := ledger.Migrated(c.ctx, p.Pool); err != nil {
+		return fmt.Errorf("the database does not answer, or has not been migrated: run starter migrate (%w)", err)
+	}
+	runs := dispatch.New(p.Temporal, p.Ledger, p.Settings.TaskQueue, p.Log)
+	runs.UseAttributes(engine.HasAttributes(c.ctx, p.Temporal, p.Namespace))
+	answer := reconciledJSON{DryRun: r.DryRun, Environments: map[string]reconcile.Result{}}
+	if err := r.ours(c, p, runs, &answer); err != nil {
+		return err
+	}
+	if err := r.theirs(c, p, runs, &answer); err != nil {
+		return err
+	}
+	return r.print(c, answer)
+}
+
+// ours goes through our own orders. A dry run changes nothing there either, so it leaves them out.
+func (r *reconcileCommand) ours(c *console, p *setup.Process, runs *dispatch.Dispatcher, a *reconciledJSON) error {
+	if r.DryRun {
+		return nil
+	}
+	own, err := reconcile.Own{Ledger: p.Ledger, Runs: runs, Log: p.Log, Beat: func(int) {}}.Run(c.ctx)
+	a.Orders = ownJSON{Checked: own.Checked, Repaired: own.Repaired, Left: own.Remaining}
+	a.Checked, a.Repaired, a.Left = a.Checked+own.Checked, a.Repaired+own.Repaired, a.Left+own.Remaining
+	return err
+}
+
+// theirs goes through the providers' lists.
+func (r *reconcileCommand) theirs(c *console, p *setup.Process, runs *dispatch.Dispatcher, a *reconciledJSON) error {
+	opened, err := p.Providers()
+	if err != nil {
+		return err
+	}
+	pass := reconcile.Reconciler{Ledger: p.Ledger, Runs: runs, Catalogue: order.NewCatalogue(p.Config.Products), Log: p.Log, Now: time.Now, Pause: pause}
+	for _, name := range slices.Sorted(maps.Keys(opened)) {
+		e := reconcile.Environment{Name: name, Mode: p.Config.Environments[name].Mode, Provider: opened[name]}
+		result, err := pass.Run(c.ctx, e, reconcile.Options{Since: r.Since, DryRun: r.DryRun})
+		if err != nil {
+			return err
+		}
+		a.add(name, result)
+	}
+	return nil
+}
+
+func (a *reconciledJSON) add(name string, r reconcile.Result) {
+	a.Checked, a.Repaired, a.Ignored, a.Left = a.Checked+r.Checked, a.Repaired+r.Repaired, a.Ignored+r.Ignored, a.Left+r.Left
+	a.Environments[name] = r
+}
+
+func (r *reconcileCommand) print(c *console, a reconciledJSON) error {
+	if r.JSON {
+		if err := printJSON(c.out, a); err != nil {
+			return err
+		}
+	}
+	if !r.JSON && a.Orders.Checked > 0 {
+		fmt.Fprintf(c.out, "our own orders: %d should be under way, %d had nobody working on them and are started, %d left\n", a.Orders.Checked, a.Orders.Repaired, a.Orders.Left)
+	}
+	unread := 0
+	for _, name := range slices.Sorted(maps.Keys(a.Environments)) {
+		result := a.Environments[name]
+		if result.Problem != "" {
+			unread++
+		}
+		if !r.JSON {
+			for _, line := range reconciledLines(name, result, r.DryRun) {
+				fmt.Fprintln(c.out, line)
+			}
+		}
+	}
+	switch {
+	case unread > 0:
+		return fmt.Errorf("the sales of %d of %d environments could not be read to their end: run it again", unread, len(a.Environments))
+	case a.Left > 0:
+		return errors.New("some could not be dealt with: the lines above say why")
+	}
+	return nil
+}
+
+func reconciledLines(name string, r reconcile.Result, dry bool) []string {
+	repaired := "repaired"
+	if dry {
+		repaired = "would be repaired"
+	}
+	lines := []string{fmt.Sprintf("%s: %d checked, %d %s, %d ignored, %d left, of the sales since %s",
+		name, r.Checked, r.Repaired, repaired, r.Ignored, r.Left, r.Since.UTC().Format("2006-01-02 15:04 MST"))}
+	for _, reason := range slices.Sorted(maps.Keys(r.Reasons)) {
+		lines = append(lines, fmt.Sprintf("  left: %d, %s", r.Reasons[reason], leftSentences[reason]))
+	}
+	if r.Problem != "" {
+		lines = append(lines, "  "+problemSentence(r.Problem))
+	}
+	return append(lines, "  every sale is known to have been heard of until "+r.CompleteUntil.UTC().Format("2006-01-02 15:04 MST"))
+}
+
+var leftSentences = map[string]string{
+	reconcile.LeftNoSession:  "because the provider's list does not name their checkout: send checkout.completed again from its dashboard",
+	reconcile.LeftUnread:     "because the provider did not show their session: run it again",
+	reconcile.LeftNotStarted: "because Temporal did not answer: they are written down, and are started when it is back",
+}
+
+func problemSentence(c order.Class) string {
+	switch c {
+	case order.ClassMisconfigured:
+		return "the provider refuses our key: mend the environment's api_key"
+	case order.ClassRateLimited:
+		return "the provider asks to wait for longer than a minute"
+	case order.ClassPermanent:
+		return "the provider refuses to list its sessions"
+	}
+	return "the provider does not answer"
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
