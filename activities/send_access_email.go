@@ -44,6 +44,7 @@ func (a *Activities) SendAccessEmail(ctx context.Context, in SendAccessEmailInpu
 	work := ledger.EmailWork(in.Order, in.Generation)
 	terms := ledger.Terms{Lease: a.cfg.EmailLease, Cap: a.cfg.EmailAttempts, Window: a.cfg.EmailWindow}
 	crashpoint.Reach("email.before_claim")
+	began := wallClock()
 	claim, err := a.Ledger.ClaimEmail(ctx, work, terms, func(d ledger.EmailData) (ledger.Frozen, error) { return a.freeze(d, in.Generation) })
 	if err != nil {
 		return a.unclaimed(ctx, work, err)
@@ -54,6 +55,9 @@ func (a *Activities) SendAccessEmail(ctx context.Context, in SendAccessEmailInpu
 		return a.stopEmailFor(ctx, work, claim.Token, order.ClassMisconfigured, order.ReasonLinkSecret, err)
 	}
 	crashpoint.Reach("email.before_send")
+	if wallClock().Sub(began) >= a.cfg.EmailLease { // this process was frozen meanwhile, and another may have the claim
+		return SendAccessEmailResult{}, a.failed(ctx, stepEmail, in.Order, order.ClassUnknown, ledger.ErrLost)
+	}
 	id, err := a.Sender.Send(ctx, in.Order.EmailKey(in.Generation), claim.Message.WithLink(a.Links.URL(token)))
 	if err != nil {
 		return a.sendFailure(ctx, work, claim.Token, err)
@@ -212,3 +216,6 @@ func (a *Activities) productName(id string) string {
 
 // seconds rounds up: a wait is never cut short.
 func seconds(d time.Duration) int { return max(1, int(math.Ceil(d.Seconds()))) }
+
+// wallClock is the time without the monotonic clock, which stands still while a machine is suspended.
+func wallClock() time.Time { return time.Now().Round(0) }
