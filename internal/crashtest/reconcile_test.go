@@ -4,10 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"go.temporal.io/sdk/client"
-
 	"handover/internal/crashtest"
-	"handover/internal/engine"
 	"handover/internal/order"
 	"handover/internal/sandbox"
 )
@@ -44,10 +41,7 @@ func TestReconcileStartsWhatHasNoRun(t *testing.T) {
 		}
 	}
 	run := newestRun(t, s, waiting)
-	schedule := c.ScheduleClient().GetHandle(t.Context(), engine.ScheduleID(s.TaskQueue))
-	if err := schedule.Trigger(t.Context(), client.ScheduleTriggerOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	trigger(t, s)
 	s.SettledOnce(half, 1)
 	s.SettledOnce(unpaid, 1)
 	if got := newestRun(t, s, waiting); got != run {

@@ -7,12 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"go.temporal.io/sdk/client"
-
 	"handover/internal/alert"
 	"handover/internal/crashtest"
 	"handover/internal/dev/testenv"
-	"handover/internal/engine"
 	"handover/internal/ledger"
 	"handover/internal/order"
 	"handover/internal/sandbox"
@@ -22,10 +19,7 @@ import (
 func reconcile(t *testing.T, s *crashtest.Shop) {
 	t.Helper()
 	passes := strings.Count(s.Log("worker"), `"msg":"reconciled"`)
-	schedule := s.Temporal().ScheduleClient().GetHandle(t.Context(), engine.ScheduleID(s.TaskQueue))
-	if err := schedule.Trigger(t.Context(), client.ScheduleTriggerOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	trigger(t, s)
 	s.Eventually("a pass has ended", func() bool { return strings.Count(s.Log("worker"), `"msg":"reconciled"`) > passes })
 }
 
