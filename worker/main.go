@@ -78,7 +78,7 @@ func work(ctx context.Context, p *setup.Process, runs *dispatch.Dispatcher, step
 	main.RegisterWorkflowWithOptions(flows.Deliver, workflow.RegisterOptions{Name: workflows.DeliverName})
 	main.RegisterWorkflowWithOptions(flows.Reconcile, workflow.RegisterOptions{Name: workflows.ReconcileName})
 	main.RegisterActivity(steps)
-	emails := worker.New(p.Temporal, emailQueue(p), emailOptions(p))
+	emails := worker.New(p.Temporal, engine.EmailQueue(p.Settings.TaskQueue), emailOptions(p))
 	emails.RegisterActivityWithOptions(steps.SendAccessEmail, activity.RegisterOptions{Name: "SendAccessEmail"})
 	if err := main.Start(); err != nil {
 		return fmt.Errorf("start polling: %w", err)
@@ -138,8 +138,6 @@ func emailOptions(p *setup.Process) worker.Options {
 	return o
 }
 
-func emailQueue(p *setup.Process) string { return p.Settings.TaskQueue + "-email" }
-
 // pollers says whether this very process is seen polling: a process can run and serve nothing.
 func pollers(p *setup.Process) telemetry.Check {
 	return telemetry.Check{Name: "pollers", Run: func(ctx context.Context) error {
@@ -147,7 +145,7 @@ func pollers(p *setup.Process) telemetry.Check {
 		if err != nil {
 			return err
 		}
-		return engine.Polling(ctx, p.Temporal, emailQueue(p), p.Identity, enumspb.TASK_QUEUE_TYPE_ACTIVITY)
+		return engine.Polling(ctx, p.Temporal, engine.EmailQueue(p.Settings.TaskQueue), p.Identity, enumspb.TASK_QUEUE_TYPE_ACTIVITY)
 	}}
 }
 
@@ -183,7 +181,7 @@ func workflowConfig(p *setup.Process) workflows.Config {
 	steps := p.Config.Steps
 	return workflows.Config{
 		Payment: policy(steps.Payment), Access: policy(steps.Access), Email: policy(steps.Email), Revoke: policy(steps.Revoke),
-		EmailQueue: emailQueue(p), OpenFor: p.Config.Orders.OpenFor, AwaitPaymentFor: p.Config.Orders.AwaitPaymentFor,
+		EmailQueue: engine.EmailQueue(p.Settings.TaskQueue), OpenFor: p.Config.Orders.OpenFor, AwaitPaymentFor: p.Config.Orders.AwaitPaymentFor,
 	}
 }
 

@@ -83,7 +83,7 @@ func (r *Reconciler) Run(ctx context.Context, e Environment, o Options) (Result,
 	if covered.Until.IsZero() {
 		covered = ledger.Coverage{From: began, Until: began}
 	}
-	since, from := covered.Until, covered.From
+	since, from := covered.Until, covered.From.Truncate(time.Second) // providers tell times in whole seconds
 	if o.Since > 0 {
 		since = began.Add(-o.Since)
 		from = since
