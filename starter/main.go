@@ -36,6 +36,7 @@ type commands struct {
 	Replay    replayCommand    `cmd:"" help:"Look at an order again, after the catalogue was mended."`
 	Reconcile reconcileCommand `cmd:"" help:"Ask the payment providers for their paid sessions, and deliver those nobody told of."`
 	Check     checkCommand     `cmd:"" help:"Hold the configuration against the real services: keys, webhooks, prices, files, database, Temporal."`
+	Erase     eraseCommand     `cmd:"" help:"Forget who the buyer of an order is."`
 	Migrate   migrateCommand   `cmd:"" help:"Bring the database schema up to date."`
 }
 

@@ -45,6 +45,7 @@ type listCommand struct {
 	Attention bool    `help:"Only orders that need a person, those that have waited longest first."`
 	Pending   bool    `help:"Only orders that are not finished yet."`
 	Ignored   bool    `help:"Only paid sessions in which nothing is ours."`
+	Unreached bool    `help:"Only paid orders whose email came back or did not go out."`
 	Email     *string `help:"Only orders of this address, in any letter case." placeholder:"ADDRESS"`
 	Limit     int     `help:"At most so many; 100 when nothing is chosen, else all." placeholder:"N"`
 	JSON      bool    `help:"Print JSON."`
@@ -52,13 +53,13 @@ type listCommand struct {
 
 func (l *listCommand) Run(c *console) error {
 	chosen := 0
-	for _, on := range []bool{l.Attention, l.Pending, l.Ignored, l.Email != nil} {
+	for _, on := range []bool{l.Attention, l.Pending, l.Ignored, l.Unreached, l.Email != nil} {
 		if on {
 			chosen++
 		}
 	}
 	if chosen > 1 {
-		return fmt.Errorf("%w: choose one of --attention, --pending, --ignored, --email", errUsage)
+		return fmt.Errorf("%w: choose one of --attention, --pending, --ignored, --unreached, --email", errUsage)
 	}
 	filter, err := l.filter(chosen > 0)
 	if err != nil {
@@ -85,7 +86,7 @@ func (l *listCommand) Run(c *console) error {
 
 // filter is what the flags choose. What is stuck is never cut off without being asked to.
 func (l *listCommand) filter(chosen bool) (ledger.Filter, error) {
-	f := ledger.Filter{Attention: l.Attention, Pending: l.Pending, Ignored: l.Ignored, Limit: l.Limit}
+	f := ledger.Filter{Attention: l.Attention, Pending: l.Pending, Ignored: l.Ignored, Unreached: l.Unreached, Limit: l.Limit}
 	switch {
 	case l.Limit < 0:
 		return f, fmt.Errorf("%w: --limit takes a number from 1 on", errUsage)

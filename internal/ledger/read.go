@@ -204,6 +204,7 @@ type Filter struct {
 	Class     order.Class // with Attention: only what stopped for this
 	Pending   bool
 	Ignored   bool
+	Unreached bool   // paid, and the buyer has no email: it came back, or did not go out
 	Address   string // any letter case
 	Limit     int
 }
@@ -220,6 +221,8 @@ ORDER BY coalesce(attention_at, refund_unclear_at) LIMIT $1`
 		args = append(args, f.Class)
 	case f.Ignored:
 		query = `SELECT environment, session FROM orders WHERE payment = 'ignored' ORDER BY created_at LIMIT $1`
+	case f.Unreached:
+		query = selectUnreached
 	case f.Pending:
 		query = selectPending
 	case f.Address != "":
@@ -254,6 +257,17 @@ SELECT environment, session FROM (
      WHERE coalesce(finished_at, stopped_at) IS NULL AND (wanted = 'granted' OR kind = 'revoke')
      GROUP BY environment, session ORDER BY min(created_at) LIMIT $1)
 ) waiting GROUP BY environment, session ORDER BY min(created_at) LIMIT $1`
+
+// selectUnreached finds the buyers whom the newest email has not reached, as far as is known.
+const selectUnreached = `
+SELECT o.environment, o.session FROM orders o
+JOIN LATERAL (
+    SELECT * FROM obligations b WHERE b.environment = o.environment AND b.session = o.session AND b.kind = 'email' ORDER BY b.subject::int DESC LIMIT 1
+) e ON true
+WHERE o.payment = 'confirmed' AND e.wanted = 'granted' AND (e.finished_at IS NULL AND e.stopped_at IS NOT NULL OR EXISTS (
+    SELECT FROM email_evidence v WHERE v.delivery IN ('bounced', 'failed', 'suppressed')
+      AND (v.message_id = e.provider_id OR v.environment = o.environment AND v.session = o.session AND v.generation::text = e.subject)))
+ORDER BY o.created_at LIMIT $1`
 
 // Audit lists what people and automatic decisions did to an order, oldest first.
 func (l *Ledger) Audit(ctx context.Context, key order.Key) ([]AuditEntry, error) {

@@ -129,15 +129,38 @@ func paymentLine(v ledger.View, now time.Time) string {
 	if v.Facts.Processing && v.Facts.Payment == order.PaymentPending {
 		parts = append(parts, "on its way (bank debits take days)")
 	}
+	parts = append(parts, reversed(v)...)
 	if v.PaymentRef != "" {
 		parts = append(parts, "at the provider "+v.PaymentRef)
 	}
 	return strings.Join(parts, ", ")
 }
 
+// reversed is what became of the money afterwards.
+func reversed(v ledger.View) (parts []string) {
+	money := func(minor int64) string { return order.Money{Minor: minor, Currency: v.Total.Currency}.String() }
+	if v.Refunded > 0 {
+		parts = append(parts, "refunded "+money(v.Refunded))
+	}
+	if v.RefundPending > 0 {
+		parts = append(parts, "a refund of "+money(v.RefundPending)+" is on its way")
+	}
+	switch v.Dispute {
+	case order.DisputeNone:
+	case order.DisputeInquiry:
+		parts = append(parts, "the buyer's bank has asked about it (no money has moved)")
+	default:
+		parts = append(parts, "dispute "+string(v.Dispute))
+	}
+	return parts
+}
+
 func accessLine(v ledger.View) string {
-	var files, keys int
+	var files, keys, ended int
 	for _, g := range v.Grants {
+		if g.State == order.AccessRevoked {
+			ended++
+		}
 		if g.Secret != "" {
 			keys++
 		} else {
@@ -150,6 +173,9 @@ func accessLine(v ledger.View) string {
 	}
 	if keys > 0 {
 		parts = append(parts, count(keys, "licence key"))
+	}
+	if ended > 0 && v.Facts.Access == order.AccessGranted {
+		parts = append(parts, fmt.Sprintf("of these %d ended", ended))
 	}
 	return strings.Join(parts, ", ")
 }

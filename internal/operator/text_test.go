@@ -135,7 +135,12 @@ var states = []struct {
 		{At: *ago(5 * time.Minute), Who: "sam", What: "resend: sending (generation 2: under way, last failure unknown_outcome)", Why: "the buyer mistyped the address"},
 	}},
 	{"on_hold", bought(grants(order.AccessHeld)), nil},
+	{"part_refunded", bought(func(v *ledger.View) {
+		v.Refunded, v.RefundPending, v.Dispute, v.Reason, v.AttentionAt = 900, 100, order.DisputeInquiry, order.ReasonRefundUnclear, ago(3*time.Hour)
+		v.Grants[len(v.Grants)-1].State = order.AccessRevoked
+	}), nil},
 	{"refunded", bought(grants(order.AccessRevoked), func(v *ledger.View) {
+		v.Refunded, v.Dispute = v.Total.Minor, order.DisputeWon
 		v.CreatedAt, v.ConfirmedAt, v.Emails[0].AcceptedAt = *ago(90 * 24 * time.Hour), ago(90*24*time.Hour), ago(30*time.Hour)
 	}), nil},
 }

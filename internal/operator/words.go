@@ -40,7 +40,7 @@ func pageSays(s order.CustomerState) string {
 		order.CustomerReady:        "Ready, with the button; email sent",
 		order.CustomerBounced:      "Ready, with the button; the email came back, contact the shop",
 		order.CustomerOnHold:       "On hold while the payment is being disputed",
-		order.CustomerEnded:        "Refunded: access has ended",
+		order.CustomerEnded:        "Access has ended",
 		order.CustomerLooking:      "We are looking into it; you need not pay again",
 		order.CustomerNotOurs:      "This order is not delivered here",
 	}[s]

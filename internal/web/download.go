@@ -14,7 +14,7 @@ func (s *server) download(w http.ResponseWriter, r *http.Request, v ledger.View,
 		s.message(w, r, messageNotFound)
 		return
 	}
-	if m, refused := refusal(usable(v, grant)); refused {
+	if m, refused := refusal(v, grant); refused {
 		s.message(w, r, m)
 		return
 	}

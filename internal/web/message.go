@@ -24,6 +24,8 @@ var (
 		"Please copy the whole link from the email. If you were sent a newer email, use the link in that one.", 0}
 	messageRevoked = message{http.StatusGone, "revoked", toneStop, "Refunded: access has ended",
 		"The payment was returned, so this download no longer works.", 0}
+	messageEnded = message{http.StatusGone, "revoked", toneStop, "Access has ended",
+		"This download no longer works. The shop can tell you why.", 0}
 	messageHeld = message{http.StatusForbidden, "on_hold", toneCare, "On hold while the payment is being disputed",
 		"The download is paused until the bank has decided.", 0}
 	messageNotYet = message{http.StatusForbidden, "not_ready", toneWait, "Not ready yet",

@@ -90,11 +90,14 @@ func grantOf(v ledger.View, number string) (ledger.Grant, bool) {
 }
 
 // refusal is the page for access that may not be used now, and whether there is one.
-func refusal(state order.AccessState) (message, bool) {
-	switch state {
+func refusal(v ledger.View, grant ledger.Grant) (message, bool) {
+	switch usable(v, grant) {
 	case order.AccessGranted:
 		return message{}, false
 	case order.AccessRevoked:
+		if v.Refunded == 0 {
+			return messageEnded, true
+		}
 		return messageRevoked, true
 	case order.AccessHeld:
 		return messageHeld, true

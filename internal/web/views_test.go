@@ -48,6 +48,8 @@ func grantsAre(state order.AccessState) func(*ledger.View) {
 	}
 }
 
+func refunded(v *ledger.View) { v.Refunded = v.Total.Minor }
+
 // notPaid is an order before its payment: no address shown, nothing granted.
 func notPaid(v *ledger.View) {
 	v.ConfirmedAt, v.Grants, v.Emails = nil, nil, nil
@@ -66,7 +68,7 @@ var states = []struct {
 	{"ready", bought()},
 	{"ready_email_bounced", bought(facts("confirmed", "granted", "accepted", "bounced"))},
 	{"on_hold", bought(facts("confirmed", "held", "accepted", ""), grantsAre("held"))},
-	{"ended", bought(facts("confirmed", "revoked", "accepted", ""), grantsAre("revoked"))},
+	{"ended", bought(facts("confirmed", "revoked", "accepted", ""), grantsAre("revoked"), refunded)},
 	{"looking_into_it", bought(facts("confirmed", "needs_attention", "pending", ""), func(v *ledger.View) { v.Grants = nil })},
 	{"not_ours", bought(facts("ignored", "pending", "pending", ""), notPaid)},
 }

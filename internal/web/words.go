@@ -34,8 +34,8 @@ var stateWords = map[order.CustomerState]words{
 	order.CustomerOnHold: {toneCare, "On hold", "On hold while the payment is being disputed", []string{
 		"Access is paused until the bank has decided. Nothing is lost: if the payment stands, it comes back by itself.",
 	}, true},
-	order.CustomerEnded: {toneStop, "Ended", "Refunded: access has ended", []string{
-		"The payment was returned, so downloads and licence keys of this order no longer work.",
+	order.CustomerEnded: {toneStop, "Ended", "Access has ended", []string{
+		"Downloads and licence keys of this order no longer work.",
 	}, true},
 	order.CustomerLooking: {toneCare, "With the shop", "We are looking into it", []string{
 		"Something about this order needs a person at the shop. You need not pay again.",
@@ -51,12 +51,25 @@ func wordsFor(v ledger.View) words {
 	switch state {
 	case order.CustomerEmailPending:
 		w.lead = emailPendingWords(v)
+	case order.CustomerEnded:
+		w.headline, w.lead = endedWords(v, w)
 	case order.CustomerReady:
 		w.lead = []string{"Email sent" + at(v) + "."}
 	case order.CustomerBounced:
 		w.lead = []string{bouncedWords(v)}
 	}
 	return w
+}
+
+// endedWords say why access has ended, where the money says it.
+func endedWords(v ledger.View, w words) (headline string, lead []string) {
+	switch {
+	case v.Refunded > 0:
+		return "Refunded: access has ended", []string{"The payment was returned, so downloads and licence keys of this order no longer work."}
+	case v.Dispute == order.DisputeLost:
+		return w.headline, []string{"The bank has taken the payment back, so downloads and licence keys of this order no longer work."}
+	}
+	return w.headline, w.lead
 }
 
 func bouncedWords(v ledger.View) string {

@@ -1,0 +1,97 @@
+package ledger_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"handover/internal/email"
+	"handover/internal/ledger"
+	"handover/internal/order"
+)
+
+// everywhere is every row of every table, as text.
+func (b *bench) everywhere() string {
+	b.t.Helper()
+	rows, err := b.pool.Query(b.t.Context(), `SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`)
+	b.must(err)
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	b.must(err)
+	var text strings.Builder
+	for _, table := range tables {
+		rows, err := b.pool.Query(b.t.Context(), `SELECT replace(encode(convert_to(t::text, 'UTF8'), 'escape'), '\\', '\') FROM `+table+` t`)
+		b.must(err)
+		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		b.must(err)
+		text.WriteString(table + "\n" + strings.Join(lines, "\n") + "\n")
+	}
+	return text.String()
+}
+
+// hexed is how a text looks inside a bytea that Postgres writes out.
+func hexed(text string) string {
+	const digits = "0123456789abcdef"
+	var b strings.Builder
+	for _, c := range []byte(text) {
+		b.WriteByte(digits[c>>4])
+		b.WriteByte(digits[c&15])
+	}
+	return b.String()
+}
+
+func TestErasedBuyerIsNowhereAndTheGoodsStay(t *testing.T) {
+	t.Parallel()
+	b := ownBench(t)
+	e := b.event("1")
+	e.Body = []byte(`{"email":"` + alex + `","name":"` + name + `"}`)
+	b.store(e)
+	b.pay().give().accept(1)
+	refund := b.refundEvent("r")
+	refund.Body = e.Body
+	_, _, err := b.StoreReversal(t.Context(), refund)
+	b.must(err)
+	b.review(strict, order.MoneyFacts{})
+	b.must(b.RecordEmailEvent(t.Context(), email.Event{ID: "msg_1", Type: "email.bounced", MessageID: b.message(1), Delivery: order.DeliveryBounced,
+		Detail: "550 " + alex}, e.Body))
+	needles := []string{alex, name, hexed(alex), hexed(name)}
+	before := b.everywhere()
+	for _, needle := range needles[:3] {
+		if !strings.Contains(before, needle) {
+			t.Fatalf("%q is nowhere before: the search finds nothing", needle)
+		}
+	}
+	keys := b.secrets(order.AccessGranted)
+
+	b.must(b.Erase(t.Context(), b.key, "alice", "the buyer asked"))
+	after := b.everywhere()
+	for _, needle := range needles {
+		if i := strings.Index(after, needle); i >= 0 {
+			t.Errorf("%q is still there: %s", needle, after[max(0, i-200):min(len(after), i+100)])
+		}
+	}
+	v := b.view()
+	if v.Facts.Access != order.AccessGranted || v.Total.Minor != 1200 || strings.Join(b.secrets(order.AccessGranted), " ") != strings.Join(keys, " ") {
+		t.Errorf("access %s, total %d", v.Facts.Access, v.Total.Minor)
+	}
+	entries, err := b.Audit(t.Context(), b.key)
+	b.must(err)
+	if last := entries[len(entries)-1]; last.Who != "alice" || last.What != "buyer erased" {
+		t.Errorf("the audit ends with %+v", last)
+	}
+}
+
+func TestBuyerToWhomSomethingIsOwedIsNotErased(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).pay().give()
+	if err := b.Erase(t.Context(), b.key, "alice", "asked"); !errors.Is(err, ledger.ErrUnderWay) {
+		t.Errorf("while the email is owed: %v", err)
+	}
+	if b.view().Address == "" {
+		t.Error("it was erased all the same")
+	}
+	if err := b.another().Erase(t.Context(), newKey(), "alice", "asked"); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("an order nobody knows: %v", err)
+	}
+}
