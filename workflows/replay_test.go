@@ -28,8 +28,8 @@ func TestRecordedHistoriesReplay(t *testing.T) {
 		recordHistories(t)
 	}
 	files := recorded(t)
-	if len(files) < 16 {
-		t.Fatalf("only %d recorded histories, want all sixteen: go test ./workflows -run Replay -record", len(files))
+	if len(files) < 25 {
+		t.Fatalf("only %d recorded histories, want all twenty-five: go test ./workflows -run Replay -record", len(files))
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
