@@ -153,3 +153,18 @@ func TestAMissedSaleThatWasRefundedMeanwhileGivesNothing(t *testing.T) {
 		t.Errorf("%d grants, %d messages", o.Grants, s.Judge.Counts().Emails.Accepted)
 	}
 }
+
+// A run that is open may have missed the signal about a refund, as when an old worker took it. The ledger knows, and the
+// schedule tells it again.
+func TestARefundThatTheOpenRunHasNotHeardOfIsDealtWith(t *testing.T) {
+	t.Parallel()
+	s := crashtest.Open(t, crashtest.Options{})
+	session := s.Buy(nil)
+	s.AwaitState(session, order.CustomerReady)
+	if _, err := s.Judge.Refund(sandbox.Refund{Session: session}); err != nil {
+		t.Fatal(err)
+	}
+	s.Exec(`UPDATE orders SET reversal_due_at = now() - interval '1 hour'`)
+	trigger(t, s)
+	s.AwaitState(session, order.CustomerEnded)
+}

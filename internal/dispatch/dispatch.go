@@ -75,7 +75,7 @@ func (d *Dispatcher) HandOver(ctx context.Context, key order.Key, event string, 
 	case ledger.NextLook:
 		err = d.look(ctx, key, event)
 	case ledger.NextReview:
-		err = d.signal(ctx, key, workflows.SignalPaymentEvent, map[string]string{"event": event, "about": workflows.AboutReversal})
+		err = d.review(ctx, key, event)
 	case ledger.NextEnsure:
 		err = d.Ensure(ctx, key)
 	}
@@ -114,6 +114,18 @@ func (d *Dispatcher) Replay(ctx context.Context, key order.Key) error {
 // look tells the order's workflow that there may be something new about the payment, in a new run if it has closed.
 func (d *Dispatcher) look(ctx context.Context, key order.Key, event string) error {
 	return d.signal(ctx, key, workflows.SignalPaymentEvent, map[string]string{"event": event})
+}
+
+// Review has an order's run, or a new one if it has closed, ask how its money stands.
+func (d *Dispatcher) Review(ctx context.Context, key order.Key) error {
+	if err := d.review(ctx, key, ""); err != nil {
+		return fmt.Errorf("signal %s: %w", key, err)
+	}
+	return nil
+}
+
+func (d *Dispatcher) review(ctx context.Context, key order.Key, event string) error {
+	return d.signal(ctx, key, workflows.SignalPaymentEvent, map[string]string{"event": event, "about": workflows.AboutReversal})
 }
 
 // Ask signals a filed request under the name of its kind. The signal always arrives: a workflow that has closed gets a new run, which reads the

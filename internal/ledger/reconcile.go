@@ -18,9 +18,7 @@ SELECT environment, session FROM (
     SELECT environment, session FROM orders WHERE payment = 'pending' AND created_at < now() - $3::interval
     UNION
     SELECT environment, session FROM obligations
-    WHERE coalesce(finished_at, stopped_at) IS NULL AND (wanted = 'granted' OR kind = 'revoke') AND created_at < now() - $3::interval
-    UNION
-    SELECT environment, session FROM orders WHERE reversal_due_at < now() - $3::interval AND payment = 'confirmed' AND attention_step IS DISTINCT FROM 'refund'
+    WHERE coalesce(finished_at, stopped_at) IS NULL AND wanted = 'granted' AND kind <> 'revoke' AND created_at < now() - $3::interval
 ) unfinished
 WHERE (environment, session) > ($1, $2) ORDER BY environment, session LIMIT $4`, after.Environment, after.Session, age, limit)
 	if err != nil {
@@ -28,6 +26,25 @@ WHERE (environment, session) > ($1, $2) ORDER BY environment, session LIMIT $4`,
 	}
 	keys, err := pgx.CollectRows(rows, pgx.RowToStructByPos[order.Key])
 	return keys, safe("list unfinished orders", err)
+}
+
+// ReversalsDue lists orders of which a refund or a dispute should long have been dealt with, in the sequence of their keys
+// and beginning after the given one. Those that wait for a person are not among them.
+func (l *Ledger) ReversalsDue(ctx context.Context, after order.Key, age time.Duration, limit int) ([]order.Key, error) {
+	rows, err := l.pool.Query(ctx, `
+SELECT environment, session FROM (
+    SELECT environment, session FROM orders
+    WHERE reversal_due_at < now() - $3::interval AND payment = 'confirmed' AND attention_step IS DISTINCT FROM 'refund'
+    UNION
+    SELECT environment, session FROM obligations
+    WHERE coalesce(finished_at, stopped_at) IS NULL AND kind = 'revoke' AND created_at < now() - $3::interval
+) due
+WHERE (environment, session) > ($1, $2) ORDER BY environment, session LIMIT $4`, after.Environment, after.Session, age, limit)
+	if err != nil {
+		return nil, safe("list reversals", err)
+	}
+	keys, err := pgx.CollectRows(rows, pgx.RowToStructByPos[order.Key])
+	return keys, safe("list reversals", err)
 }
 
 // Reconciliation is what one pass over the ledger came to.

@@ -21,19 +21,22 @@ const (
 // OwnLedger lists what should be under way.
 type OwnLedger interface {
 	Unfinished(ctx context.Context, after order.Key, age time.Duration, limit int) ([]order.Key, error)
+	ReversalsDue(ctx context.Context, after order.Key, age time.Duration, limit int) ([]order.Key, error)
 }
 
 // OwnRuns are the orders' workflows, seen from outside.
 type OwnRuns interface {
 	Runs
 	Running(ctx context.Context, key order.Key) (bool, error)
+	// Review has an order's run, or a new one, ask how its money stands.
+	Review(ctx context.Context, key order.Key) error
 	// LeftBehind hands over events that have waited for longer than grace, at most limit of them.
 	LeftBehind(ctx context.Context, grace time.Duration, limit int) (handed, left int, err error)
 }
 
-// Own goes through everything in the ledger that should be under way: events that no starter has handed over, and orders
-// without a run, whose workflow was terminated, deleted or lost. A new run does what is missing, so going through it twice
-// is safe.
+// Own goes through everything in the ledger that should be under way: events that no starter has handed over, orders
+// without a run, whose workflow was terminated, deleted or lost, and refunds of which a run may not have heard. A run does
+// what is missing, so going through it twice is safe.
 type Own struct {
 	Ledger OwnLedger
 	Runs   OwnRuns
@@ -45,19 +48,40 @@ type Own struct {
 func (o Own) Run(ctx context.Context) (ledger.Reconciliation, error) {
 	var r ledger.Reconciliation
 	o.handOverEvents(ctx, &r)
+	err := each(ctx, o.Ledger.Unfinished, func(key order.Key) { o.start(ctx, key, &r) })
+	if err == nil {
+		err = each(ctx, o.Ledger.ReversalsDue, func(key order.Key) { o.review(ctx, key, &r) })
+	}
+	return r, err
+}
+
+// each calls do with every key of a list that is read in pieces.
+func each(ctx context.Context, list func(context.Context, order.Key, time.Duration, int) ([]order.Key, error), do func(order.Key)) error {
 	for after := (order.Key{}); ; {
-		keys, err := o.Ledger.Unfinished(ctx, after, leftBehind, ordersAtOnce)
+		keys, err := list(ctx, after, leftBehind, ordersAtOnce)
 		if err != nil {
-			return r, err
+			return err
 		}
 		for _, key := range keys {
-			o.start(ctx, key, &r)
+			do(key)
 		}
 		if len(keys) < ordersAtOnce {
-			return r, nil
+			return nil
 		}
 		after = keys[len(keys)-1]
 	}
+}
+
+func (o Own) review(ctx context.Context, key order.Key, r *ledger.Reconciliation) {
+	r.Checked++
+	if err := o.Runs.Review(ctx, key); err != nil {
+		r.Remaining++
+		o.Log.WarnContext(ctx, "a refund or dispute that was left behind could not be handed over", "order", key.String(), "error", err)
+	} else {
+		r.Repaired++
+		o.Log.WarnContext(ctx, "a refund or dispute was left behind and is handed over", "order", key.String())
+	}
+	o.Beat(r.Checked)
 }
 
 // handOverEvents does what the starters do all the time: none of them may be running. What it has no time for is the
