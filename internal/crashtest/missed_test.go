@@ -132,10 +132,14 @@ func TestTheScheduleFindsASaleNobodyToldOf(t *testing.T) {
 	s.SettledOnce(session, 1)
 }
 
-// trigger runs the schedule now. The worker makes it once it polls.
+// trigger runs the schedule now. The worker makes it once it polls; a run that comes while another is open is skipped.
 func trigger(t *testing.T, s *crashtest.Shop) {
 	t.Helper()
 	schedule := s.Temporal().ScheduleClient().GetHandle(t.Context(), engine.ScheduleID(s.TaskQueue))
+	s.Eventually("no run of the schedule is open", func() bool {
+		d, err := schedule.Describe(t.Context())
+		return err == nil && len(d.Info.RunningWorkflows) == 0
+	})
 	s.Eventually("the schedule runs", func() bool { return schedule.Trigger(t.Context(), client.ScheduleTriggerOptions{}) == nil })
 }
 

@@ -18,9 +18,10 @@ import (
 // reconcile runs the reconciliation now and waits for the end of the pass.
 func reconcile(t *testing.T, s *crashtest.Shop) {
 	t.Helper()
-	passes := strings.Count(s.Log("worker"), `"msg":"reconciled"`)
+	const last = `"msg":"sales reconciled"`
+	passes := strings.Count(s.Log("worker"), last)
 	trigger(t, s)
-	s.Eventually("a pass has ended", func() bool { return strings.Count(s.Log("worker"), `"msg":"reconciled"`) > passes })
+	s.Eventually("a pass has ended", func() bool { return strings.Count(s.Log("worker"), last) > passes })
 }
 
 func TestTheOwnerIsRemindedOnceADayInOneMessage(t *testing.T) {
