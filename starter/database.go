@@ -34,6 +34,20 @@ func (c *console) openLedger() (*ledger.Ledger, *pgxpool.Pool, error) {
 	return ledger.New(pool), pool, nil
 }
 
+// withOrder opens the database, finds the order that was written, and calls f with both.
+func (c *console) withOrder(written string, f func(*ledger.Ledger, ledger.View) error) error {
+	l, closeLedger, err := c.migrated()
+	if err != nil {
+		return err
+	}
+	defer closeLedger()
+	v, err := readOrder(c.ctx, l, written)
+	if err != nil {
+		return err
+	}
+	return f(l, v)
+}
+
 // migrated opens the database and refuses a schema that is older than this binary.
 func (c *console) migrated() (*ledger.Ledger, func(), error) {
 	l, pool, err := c.openLedger()

@@ -19,25 +19,23 @@ func (e *eraseCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	l, closeLedger, err := c.migrated()
-	if err != nil {
-		return err
-	}
-	defer closeLedger()
-	v, err := readOrder(c.ctx, l, e.Order)
-	if err != nil {
-		return err
-	}
-	err = l.Erase(c.ctx, v.Key, request.Who, request.Why)
+	return c.withOrder(e.Order, func(l *ledger.Ledger, v ledger.View) error {
+		request.Key = v.Key
+		return e.erase(c, l, request)
+	})
+}
+
+func (e *eraseCommand) erase(c *console, l *ledger.Ledger, r ledger.Request) error {
+	err := l.Erase(c.ctx, r.Key, r.Who, r.Why)
 	if errors.Is(err, ledger.ErrUnderWay) {
-		return fmt.Errorf("%s: something is still owed on this order, for which the buyer has to be known. Let it finish, or end it with: starter revoke %s --reason TEXT", v.Key, v.Key)
+		return fmt.Errorf("%s: something is still owed on this order, for which the buyer has to be known. Let it finish, or end it with: starter revoke %s --reason TEXT", r.Key, r.Key)
 	}
 	if err != nil {
 		return err
 	}
 	if e.JSON {
-		return printJSON(c.out, map[string]any{"order": v.Key.String(), "erased": true})
+		return printJSON(c.out, map[string]any{"order": r.Key.String(), "erased": true})
 	}
-	fmt.Fprintf(c.out, "%s: the buyer's address and name, the emails and the providers' events are erased. What was bought, the licence keys and the buyer's own link stay. The payment and email providers keep records of their own.\n", v.Key)
+	fmt.Fprintf(c.out, "%s: the buyer's address and name, the emails and the providers' events are erased. What was bought, the licence keys and the buyer's own link stay. The payment and email providers keep records of their own.\n", r.Key)
 	return nil
 }

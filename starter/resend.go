@@ -43,16 +43,13 @@ func (r *resendCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	l, closeLedger, err := c.migrated()
-	if err != nil {
-		return err
-	}
-	defer closeLedger()
-	v, err := readOrder(c.ctx, l, r.Order)
-	if err != nil {
-		return err
-	}
-	request.Key = v.Key
+	return c.withOrder(r.Order, func(l *ledger.Ledger, v ledger.View) error {
+		request.Key = v.Key
+		return r.ask(c, l, v, request)
+	})
+}
+
+func (r *resendCommand) ask(c *console, l *ledger.Ledger, v ledger.View, request ledger.Request) error {
 	if !r.JSON {
 		showKnown(c.out, v)
 	}

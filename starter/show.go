@@ -16,15 +16,10 @@ type statusCommand struct {
 }
 
 func (s *statusCommand) Run(c *console) error {
-	l, closeLedger, err := c.migrated()
-	if err != nil {
-		return err
-	}
-	defer closeLedger()
-	v, err := readOrder(c.ctx, l, s.Order)
-	if err != nil {
-		return err
-	}
+	return c.withOrder(s.Order, func(l *ledger.Ledger, v ledger.View) error { return s.show(c, l, v) })
+}
+
+func (s *statusCommand) show(c *console, l *ledger.Ledger, v ledger.View) error {
 	if s.JSON {
 		return printJSON(c.out, web.Status(v))
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"handover/activities"
+	"handover/internal/ledger"
 	"handover/internal/order"
 )
 
@@ -28,16 +29,13 @@ func (v *verdictCommand) run(c *console, kind string) error {
 	if err != nil {
 		return err
 	}
-	l, closeLedger, err := c.migrated()
-	if err != nil {
-		return err
-	}
-	defer closeLedger()
-	view, err := readOrder(c.ctx, l, v.Order)
-	if err != nil {
-		return err
-	}
-	request.Key = view.Key
+	return c.withOrder(v.Order, func(l *ledger.Ledger, view ledger.View) error {
+		request.Key = view.Key
+		return v.ask(c, l, request)
+	})
+}
+
+func (v *verdictCommand) ask(c *console, l *ledger.Ledger, request ledger.Request) error {
 	handedOver, err := c.file(l, request)
 	if err != nil {
 		return err
