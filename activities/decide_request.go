@@ -45,6 +45,7 @@ type DecideRequestResult struct {
 	Says       string        `json:"says,omitempty"` // the refusal in words
 	Generation int           `json:"generation,omitempty"`
 	Repeated   bool          `json:"repeated,omitempty"` // decided before: nothing was done now
+	Reason     order.Reason  `json:"reason,omitempty"`   // why a person is still needed
 }
 
 // DecideRequest decides what a person asks for, a new email, another try at what has stopped, or how the access has to be, and writes down who asked,
@@ -64,7 +65,8 @@ func (a *Activities) DecideRequest(ctx context.Context, in DecideRequestInput) (
 	}
 	crashpoint.Reach("request.decided")
 	a.done(ctx, stepRequest, in.Order, string(d.Outcome))
-	return DecideRequestResult{Outcome: d.Outcome, Refusal: d.Refusal, Says: d.Refusal.Says(), Generation: d.Generation, Repeated: d.Repeated}, nil
+	return DecideRequestResult{Outcome: d.Outcome, Refusal: d.Refusal, Says: d.Refusal.Says(), Generation: d.Generation, Repeated: d.Repeated,
+		Reason: d.Attention}, nil
 }
 
 func (a *Activities) decide(ctx context.Context, r ledger.Request) (ledger.Decision, error) {

@@ -80,7 +80,7 @@ func (d *delivery) nextGeneration(r activities.DecideRequestResult) {
 		d.Generation, d.emailDue, d.Email = r.Generation, true, order.EmailPending
 	}
 	if d.Reason.Step() == "email" {
-		d.Reason = ""
+		d.Reason = r.Reason
 	}
 }
 

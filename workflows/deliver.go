@@ -202,7 +202,7 @@ func (d *delivery) lookOnce(ctx workflow.Context) (wait time.Duration, settled b
 
 // grantAccess makes everything exist that the buyer paid for.
 func (d *delivery) grantAccess(ctx workflow.Context) {
-	if d.Payment != order.PaymentConfirmed || d.Access != order.AccessPending || d.Reason == order.ReasonReversalUnread {
+	if d.Payment != order.PaymentConfirmed || d.Access != order.AccessPending || d.unread {
 		return
 	}
 	d.stepping = true

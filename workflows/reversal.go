@@ -18,6 +18,7 @@ const AboutReversal = "reversal"
 type reversal struct {
 	reviewDue bool // there may be something new about the money
 	changeDue bool // access is not as the ledger says it has to be
+	unread    bool // how the money stands could not be found out: nothing is given before it is
 	reversing bool // one of the two is under way
 	stepping  bool // so is a step before the email, whose outcome comes first
 }
@@ -62,15 +63,18 @@ func (d *delivery) reviewPayment(ctx workflow.Context) {
 		var found activities.ReviewPaymentResult
 		in := activities.ReviewPaymentInput{Order: d.in.Key()}
 		if err := d.run(ctx, d.cfg.Payment, "Ask the payment provider about refunds and disputes", a.ReviewPayment, in, &found); err != nil {
+			d.unread = true
 			d.stop(ctx, "review", classOf(err), "")
 			return
 		}
 		if found.WaitSeconds == 0 {
+			d.unread = false
 			d.catchUp(ctx)
 			continue
 		}
 		wait := time.Duration(found.WaitSeconds) * time.Second
 		if workflow.Now(ctx).Add(wait).After(giveUp) {
+			d.unread = true
 			d.stop(ctx, "review", order.ClassSpent, "")
 			return
 		}

@@ -178,6 +178,22 @@ func TestRefundThatCannotBeReadNeedsAPersonAndKeepsWhatIsThere(t *testing.T) {
 	}
 }
 
+func TestNothingIsGivenWhileARefundThatCameFirstCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for _, class := range []order.Class{order.ClassMisconfigured, order.ClassPermanent, order.ClassRetry} {
+		t.Run(string(class), func(t *testing.T) {
+			t.Parallel()
+			s := newScenario(t)
+			s.world.reverse(order.AccessRevoked, false)
+			s.world.review = func(int) (int, error) { return 0, failure(class) }
+			s.run()
+			if n := s.world.count("GrantAccess") + s.world.count("SendAccessEmail"); n != 0 || !s.open() || s.state().Reason == "" {
+				t.Errorf("%d steps, open %v, %+v", n, s.open(), s.state())
+			}
+		})
+	}
+}
+
 func TestRunThatTakesUpAnOrderFinishesTheRefund(t *testing.T) {
 	t.Parallel()
 	for name, owed := range map[string]money{

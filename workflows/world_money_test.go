@@ -16,6 +16,7 @@ type money struct {
 	unclear   bool
 	reviewDue bool
 	changeDue bool
+	stopped   bool // automatic work on the change has ended
 }
 
 // reverse is what happens at the provider, and what the starter writes down of its event.
@@ -27,6 +28,9 @@ func (w *world) reverse(state order.AccessState, part bool) {
 
 // stopped is why a person is needed still when one reason has been dealt with.
 func (w *world) stopped() order.Reason {
+	if w.money.stopped && w.money.wanted != w.access {
+		return order.ReasonRevokeStopped
+	}
 	if n := len(w.emails); n > 0 && w.emails[n-1].stopped && !w.emails[n-1].accepted {
 		return order.ReasonEmailRefused
 	}
@@ -35,7 +39,7 @@ func (w *world) stopped() order.Reason {
 
 // want makes the access have to be so.
 func (w *world) want(state order.AccessState) {
-	w.money.wanted = state
+	w.money.wanted, w.money.stopped = state, false
 	w.money.changeDue = w.access != order.AccessPending && w.access != order.AccessAttention && w.access != state || w.money.changeDue && w.access != state
 }
 

@@ -198,7 +198,7 @@ func (w *world) StopStep(_ context.Context, in activities.StopStepInput) (activi
 			return activities.StopStepResult{Reason: w.reason}, nil
 		}
 	case "revoke":
-		w.money.changeDue = false
+		w.money.changeDue, w.money.stopped = false, true
 	case "payment":
 		w.payment = order.PaymentAttention
 	case "access":
@@ -236,7 +236,11 @@ func (w *world) rule(kind string) activities.DecideRequestResult {
 	if kind == activities.KindRevoke || kind == activities.KindRestore {
 		return w.verdict(kind)
 	}
-	facts := order.ResendFacts{Payment: w.payment, Access: w.access, Address: w.address, Generation: len(w.emails)}
+	access := w.access
+	if w.money.wanted != order.AccessGranted {
+		access = w.money.wanted
+	}
+	facts := order.ResendFacts{Payment: w.payment, Access: access, Address: w.address, Generation: len(w.emails)}
 	if n := len(w.emails); n > 0 {
 		newest := w.emails[n-1]
 		facts.Open, facts.Recipient = !newest.accepted && !newest.stopped, newest.recipient
@@ -251,8 +255,9 @@ func (w *world) rule(kind string) activities.DecideRequestResult {
 		d.Generation = len(w.emails)
 	}
 	if outcome != order.OutcomeRefused && w.reason.Step() == "email" {
-		w.reason = ""
+		w.reason = w.stopped()
 	}
+	d.Reason = w.reason
 	return d
 }
 

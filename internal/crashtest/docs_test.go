@@ -17,27 +17,43 @@ var (
 )
 
 // A table that names tests which are not there is a promise that nobody keeps.
-func TestEveryTestThatTheFailureModesNameExists(t *testing.T) {
+func TestEveryTestThatTheDocumentsNameExists(t *testing.T) {
 	t.Parallel()
+	files, err := filepath.Glob(filepath.Join(crashtest.Root(), "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range append(files, filepath.Join(crashtest.Root(), "README.md")) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := namedTestsExist(t, filepath.Base(file), string(text))
+		if least := map[string]int{"failure-modes.md": 30, "README.md": 8}[filepath.Base(file)]; names < least {
+			t.Errorf("%d names of tests found in %s", names, file)
+		}
+	}
+}
+
+// namedTestsExist checks the tests that a document names, and says how many there are.
+func namedTestsExist(t *testing.T, file, text string) (names int) {
+	t.Helper()
 	const ours = "internal/crashtest"
-	names := 0
 	in := ours // a package stands before its tests, up to the end of the cell or paragraph
-	for _, found := range quoted.FindAllStringSubmatch(failureModes(t), -1) {
+	for _, found := range quoted.FindAllStringSubmatch(text, -1) {
 		switch word := found[1]; {
 		case word == "":
 			in = ours
 		case testName.MatchString(word):
 			names++
 			if !testsOf(t, in)[word] {
-				t.Errorf("there is no %s in %s", word, in)
+				t.Errorf("%s: there is no %s in %s", file, word, in)
 			}
 		case !strings.Contains(word, " ") && isPackage(word):
 			in = word
 		}
 	}
-	if names < 30 {
-		t.Errorf("%d names of tests found in docs/failure-modes.md", names)
-	}
+	return names
 }
 
 // Every point at which a process is killed has its row, under the name that its cases have.

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"handover/internal/order"
@@ -28,12 +29,22 @@ FROM (
 ) b
 WHERE o.environment = $1 AND o.session = $2 AND o.attention_at IS NULL`
 
-type execer interface {
-	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+// attendAgain keeps an order on the attention list for what has stopped besides, and says why a person is needed now.
+func attendAgain(ctx context.Context, db queryer, key order.Key) (reason order.Reason, err error) {
+	if _, err := db.Exec(ctx, stillStopped, key.Environment, key.Session); err != nil {
+		return "", err
+	}
+	err = db.QueryRow(ctx, `SELECT `+reasonNow+` FROM orders WHERE environment = $1 AND session = $2`, key.Environment, key.Session).Scan(&reason)
+	if noRows(err) {
+		return "", nil
+	}
+	return reason, err
 }
 
-// attendAgain keeps an order on the attention list for what has stopped besides.
-func attendAgain(ctx context.Context, db execer, key order.Key) error {
-	_, err := db.Exec(ctx, stillStopped, key.Environment, key.Session)
-	return err
+// reasonNow is why an order needs a person: what has stopped, or a refund that names no item.
+const reasonNow = `coalesce(attention_reason, CASE WHEN refund_unclear_at IS NOT NULL THEN '` + string(order.ReasonRefundUnclear) + `' END, '')`
+
+type queryer interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }

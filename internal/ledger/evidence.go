@@ -45,7 +45,7 @@ WHERE environment = $6 AND session = $7 AND attention_step = 'email' AND EXISTS 
   AND NOT EXISTS (SELECT FROM obligations n WHERE n.environment = $6 AND n.session = $7 AND n.kind = 'email' AND n.subject::int > $8::int)`, e.ID, e.Type, e.MessageID, e.Delivery, e.Detail,
 		key.Environment, key.Session, generation, occurred, body)
 	if settled = tag.RowsAffected() > 0; err == nil && settled {
-		err = attendAgain(ctx, l.pool, key)
+		_, err = attendAgain(ctx, l.pool, key)
 	}
 	return key, settled, safe("record an email event", err)
 }

@@ -97,7 +97,7 @@ WHERE l.token_hash = $1`, hash[:]).Scan(&key.Environment, &key.Session)
 const selectOrder = `
 SELECT created_at, payment, processing, coalesce(payment_ref, ''), coalesce(amount, 0), coalesce(currency, ''),
        coalesce(address, buyer_email, ''), confirmed_at, looked_at,
-       coalesce(attention_reason, CASE WHEN refund_unclear_at IS NOT NULL THEN '` + string(order.ReasonRefundUnclear) + `' END, ''),
+       ` + reasonNow + `,
        coalesce(attention_class, ''), coalesce(attention_at, refund_unclear_at), refunded, refund_pending, dispute,
        reversal_due_at IS NOT NULL, EXISTS (SELECT FROM obligations b WHERE b.environment = $1 AND b.session = $2 AND b.kind = 'revoke'
            AND b.finished_at IS NULL AND b.stopped_at IS NULL)

@@ -28,13 +28,18 @@ WHERE (environment, session) > ($1, $2) ORDER BY environment, session LIMIT $4`,
 	return keys, safe("list unfinished orders", err)
 }
 
-// ReversalsDue lists orders of which a refund or a dispute should long have been dealt with, in the sequence of their keys
-// and beginning after the given one. Those that wait for a person are not among them.
+// ReversalsDue lists orders of which a refund or a dispute should long have been dealt with, and those of which one has an
+// end to come that nobody may tell of, once a day. They are in the sequence of their keys, beginning after the given one;
+// those that wait for a person are not among them.
 func (l *Ledger) ReversalsDue(ctx context.Context, after order.Key, age time.Duration, limit int) ([]order.Key, error) {
 	rows, err := l.pool.Query(ctx, `
 SELECT environment, session FROM (
     SELECT environment, session FROM orders
     WHERE reversal_due_at < now() - $3::interval AND payment = 'confirmed' AND attention_step IS DISTINCT FROM 'refund'
+    UNION
+    SELECT environment, session FROM orders
+    WHERE (dispute = 'open' OR refund_pending > 0) AND reversal_read_at < now() - interval '1 day' AND payment = 'confirmed'
+      AND attention_step IS DISTINCT FROM 'refund'
     UNION
     SELECT environment, session FROM obligations
     WHERE coalesce(finished_at, stopped_at) IS NULL AND kind = 'revoke' AND created_at < now() - $3::interval

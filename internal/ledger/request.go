@@ -26,8 +26,9 @@ type Request struct {
 type Decision struct {
 	Outcome    order.Outcome
 	Refusal    order.Refusal
-	Generation int  // the email's, when one is sent or joined
-	Repeated   bool // it was decided before; nothing was done now
+	Generation int          // the email's, when one is sent or joined
+	Repeated   bool         // it was decided before; nothing was done now
+	Attention  order.Reason // why a person is still needed after a decision that was taken now
 }
 
 // File stores a request before it is signalled, so that an address never has to be in the signal, and so that a signal
@@ -161,10 +162,12 @@ func (l *Ledger) decide(ctx context.Context, r Request, what string, take func(p
 			d.Repeated = true
 			return nil
 		}
-		if err := take(tx, &d); err != nil {
+		err := take(tx, &d)
+		if err != nil {
 			return err
 		}
-		return attendAgain(ctx, tx, r.Key)
+		d.Attention, err = attendAgain(ctx, tx, r.Key)
+		return err
 	})
 	return d, safe(what, err)
 }
@@ -203,7 +206,9 @@ SELECT o.payment, coalesce(q.address, o.address, o.buyer_email, ''),
        coalesce((SELECT string_agg(DISTINCT v.delivery, ', ') FROM email_evidence v WHERE v.delivery <> ''
            AND (v.message_id = e.provider_id OR v.environment = $1 AND v.session = $2 AND v.generation::text = e.subject)), ''),
        (SELECT count(*) FROM obligations a WHERE a.environment = $1 AND a.session = $2 AND a.kind = 'access' AND a.finished_at IS NULL AND a.wanted = 'granted'),
-       (SELECT count(*) FROM grants g WHERE g.environment = $1 AND g.session = $2 AND g.state = 'granted')
+       (SELECT count(*) FROM grants g JOIN obligations a ON a.environment = $1 AND a.session = $2 AND a.kind = 'access' AND a.wanted = 'granted'
+           AND a.product = g.product AND a.access_kind = g.access_kind AND coalesce(a.file, '') = g.file
+        WHERE g.environment = $1 AND g.session = $2 AND g.state = 'granted')
 FROM orders o
 JOIN requests q ON q.environment = $1 AND q.session = $2 AND q.request_id = $3 AND q.kind = $4
 LEFT JOIN LATERAL (

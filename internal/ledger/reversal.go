@@ -65,7 +65,8 @@ func (l *Ledger) RecordReversal(ctx context.Context, r Reversal, c *order.Catalo
 		if err := settleAccess(ctx, tx, r.Key, c, "handover", what, "the provider says so"); err != nil {
 			return err
 		}
-		return attendAgain(ctx, tx, r.Key)
+		_, err := attendAgain(ctx, tx, r.Key)
+		return err
 	}))
 }
 

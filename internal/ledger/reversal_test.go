@@ -338,6 +338,30 @@ func TestReviewOwedCountsAsUnfinishedUntilDone(t *testing.T) {
 	}
 }
 
+func TestOpenDisputeIsLookedAtOnceADay(t *testing.T) {
+	t.Parallel()
+	b := ownBench(t).pay().give().accept(1).review(strict, order.MoneyFacts{Dispute: order.DisputeOpen})
+	b.change()
+	due := func() int {
+		keys, err := b.ReversalsDue(t.Context(), order.Key{}, time.Hour, 10)
+		b.must(err)
+		return len(keys)
+	}
+	if n := due(); n != 0 {
+		t.Errorf("right after the look %d are due", n)
+	}
+	b.exec(`UPDATE orders SET reversal_read_at = now() - interval '25 hours'`)
+	if n := due(); n != 1 {
+		t.Errorf("a day later %d are due", n)
+	}
+	b.review(strict, order.MoneyFacts{Dispute: order.DisputeWon})
+	b.exec(`UPDATE orders SET reversal_read_at = now() - interval '25 hours'`)
+	b.change()
+	if n := due(); n != 0 {
+		t.Errorf("%d are due after the end of the dispute", n)
+	}
+}
+
 func TestStoppedChangeIsOnTheListAndRetried(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).pay().give().review(strict, order.MoneyFacts{Refunded: 1200})

@@ -75,7 +75,7 @@ func (r Reason) Next() string {
 	case ReasonLinkSecret:
 		return "An email that waits was made with a link secret that has left link_secrets: put it back behind the first and restart the worker. Then: starter retry --misconfigured --reason TEXT"
 	case ReasonRefundUnclear:
-		return "A part of the payment was refunded, and it cannot be told for what; access is as it was. End it with starter revoke ORDER --reason TEXT, or leave it so: starter restore ORDER --reason TEXT"
+		return "A part of the payment was refunded, and what that ends is not told by the amount or not for Handover to decide; access is as it was. End it with starter revoke ORDER --reason TEXT, or leave it so: starter restore ORDER --reason TEXT"
 	case ReasonReversalUnread:
 		return "There was a refund or a dispute, and the provider does not say how it stands; access is as it was. To ask again: starter retry ORDER --reason TEXT"
 	case ReasonRevokeStopped:

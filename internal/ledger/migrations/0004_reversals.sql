@@ -14,6 +14,7 @@ ALTER TABLE orders
     ADD COLUMN verdict_refunded  bigint NOT NULL DEFAULT 0,  -- what was known of the money then
     ADD COLUMN verdict_dispute   text   NOT NULL DEFAULT '';
 CREATE INDEX orders_reversal_due ON orders (reversal_due_at) WHERE reversal_due_at IS NOT NULL;
+CREATE INDEX orders_money_open ON orders (reversal_read_at) WHERE dispute = 'open' OR refund_pending > 0; -- has an end to come
 CREATE INDEX orders_refund_unclear ON orders (refund_unclear_at) WHERE refund_unclear_at IS NOT NULL;
 
 ALTER TABLE order_items ADD COLUMN amount bigint NOT NULL DEFAULT 0; -- of the whole line, minor units
