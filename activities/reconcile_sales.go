@@ -30,6 +30,7 @@ type ReconcileSalesResult struct {
 func (a *Activities) ReconcileSales(ctx context.Context) (ReconcileSalesResult, error) {
 	r := reconcile.Reconciler{Ledger: a.Ledger, Runs: a.Runs, Catalogue: a.Catalogue, Log: a.Log, Now: time.Now, Pause: pause}
 	var sum ReconcileSalesResult
+	refused := false
 	for _, name := range slices.Sorted(maps.Keys(a.Environments)) {
 		e := a.Environments[name]
 		result, err := r.Run(ctx, reconcile.Environment{Name: name, Mode: e.Mode, Provider: e.Provider},
@@ -42,12 +43,26 @@ func (a *Activities) ReconcileSales(ctx context.Context) (ReconcileSalesResult, 
 		outcome := order.Class("done")
 		if result.Problem != "" {
 			outcome, sum.Unread = result.Problem, sum.Unread+1
+			refused = refused || result.Problem == order.ClassMisconfigured
 		}
 		a.Outcomes.StepEnded(stepSales, outcome)
 		a.Log.InfoContext(ctx, "sales reconciled", "environment", name, "checked", result.Checked, "repaired", result.Repaired,
 			"ignored", result.Ignored, "left", result.Left, "problem", string(result.Problem))
 	}
+	if refused {
+		a.tellOfSales(ctx, order.ReasonPaymentConfig)
+	}
+	if sum.Left > 0 {
+		a.tellOfSales(ctx, order.ReasonSaleLeft)
+	}
 	return sum, nil
+}
+
+// tellOfSales tells the owner, at most once a day, what keeps sales from being found or delivered.
+func (a *Activities) tellOfSales(ctx context.Context, reason order.Reason) {
+	if _, err := a.AlertOwner(ctx, AlertOwnerInput{Reason: reason}); err != nil {
+		a.Log.WarnContext(ctx, "the owner could not be told", "reason", string(reason), "error", err)
+	}
 }
 
 func pause(ctx context.Context, d time.Duration) error {

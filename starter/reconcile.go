@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"handover/internal/dispatch"
@@ -137,6 +138,9 @@ func reconciledLines(name string, r reconcile.Result, dry bool) []string {
 		name, r.Checked, r.Repaired, repaired, r.Ignored, r.Left, r.Since.UTC().Format("2006-01-02 15:04 MST"))}
 	for _, reason := range slices.Sorted(maps.Keys(r.Reasons)) {
 		lines = append(lines, fmt.Sprintf("  left: %d, %s", r.Reasons[reason], leftSentences[reason]))
+	}
+	if len(r.LeftSales) > 0 {
+		lines = append(lines, "  at the provider they are: "+strings.Join(r.LeftSales, ", "))
 	}
 	if r.Problem != "" {
 		lines = append(lines, "  "+problemSentence(r.Problem))

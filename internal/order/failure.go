@@ -45,6 +45,7 @@ const (
 	ReasonRefundUnclear   Reason = "refund_names_no_item"
 	ReasonReversalUnread  Reason = "refund_not_retrievable"
 	ReasonRevokeStopped   Reason = "access_not_changed"
+	ReasonSaleLeft        Reason = "sale_not_deliverable"
 
 	// These two are about no single order.
 	ReasonReconcileStopped Reason = "reconcile_stopped"
@@ -76,6 +77,8 @@ func (r Reason) Next() string {
 		return "An email that waits was made with a link secret that has left link_secrets: put it back behind the first and restart the worker. Then: starter retry --misconfigured --reason TEXT"
 	case ReasonRefundUnclear:
 		return "A part of the payment was refunded, and what that ends is not told by the amount or not for Handover to decide; access is as it was. End it with starter revoke ORDER --reason TEXT, or leave it so: starter restore ORDER --reason TEXT"
+	case ReasonSaleLeft:
+		return "The payment provider lists a sale that nobody told of, and it could not be delivered by itself. Which one, and why: starter reconcile --since 72h"
 	case ReasonReversalUnread:
 		return "There was a refund or a dispute, and the provider does not say how it stands; access is as it was. To ask again: starter retry ORDER --reason TEXT"
 	case ReasonRevokeStopped:

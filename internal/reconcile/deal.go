@@ -18,7 +18,7 @@ func (p *pass) deal(ctx context.Context, sale payment.Sale) error {
 		p.result.Ignored++
 		return nil
 	case !key.Valid() || !p.e.Provider.ValidSession(sale.Session):
-		p.left(LeftNoSession, false)
+		p.left(sale, LeftNoSession, false)
 		return nil
 	}
 	var facts payment.Facts
@@ -27,7 +27,7 @@ func (p *pass) deal(ctx context.Context, sale payment.Sale) error {
 		return err
 	})
 	if class != "" {
-		p.left(LeftUnread, class != order.ClassPermanent)
+		p.left(sale, LeftUnread, class != order.ClassPermanent)
 		return ctx.Err()
 	}
 	assessed := proof.Assess(key, p.e.Mode, p.Catalogue, facts)
@@ -43,10 +43,10 @@ func (p *pass) deal(ctx context.Context, sale payment.Sale) error {
 		p.result.Ignored++
 		return nil
 	}
-	return p.deliver(ctx, key)
+	return p.deliver(ctx, key, sale)
 }
 
-func (p *pass) deliver(ctx context.Context, key order.Key) error {
+func (p *pass) deliver(ctx context.Context, key order.Key, sale payment.Sale) error {
 	if p.o.DryRun {
 		p.result.Repaired++
 		return nil
@@ -56,7 +56,7 @@ func (p *pass) deliver(ctx context.Context, key order.Key) error {
 	}
 	if err := p.Runs.Ensure(ctx, key); err != nil {
 		p.Log.WarnContext(ctx, "a sale nobody told of is written down and could not be started", "order", key.String(), "error", err)
-		p.left(LeftNotStarted, false) // it is on record now: the pass over our own orders starts it
+		p.left(sale, LeftNotStarted, false) // it is on record now: the pass over our own orders starts it
 		return ctx.Err()
 	}
 	p.Log.WarnContext(ctx, "a sale nobody told of was found at the provider", "order", key.String())

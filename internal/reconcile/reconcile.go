@@ -3,6 +3,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -66,7 +67,9 @@ type Result struct {
 	Ignored  int            `json:"ignored"`  // of these, nobody had told of and are not ours, not paid, or from before
 	Left     int            `json:"left"`     // of these, nobody had told of and could not be dealt with
 	Reasons  map[string]int `json:"reasons,omitempty"`
-	Since    time.Time      `json:"since"`
+	// LeftSales names some of those that were left, by their session or else by their payment.
+	LeftSales []string  `json:"left_sales,omitempty"`
+	Since     time.Time `json:"since"`
 	// CompleteUntil is until when every sale is known to have been heard of.
 	CompleteUntil time.Time `json:"complete_until"`
 	// Problem says why the list could not be read to its end: misconfigured, rate_limited, retry or permanent.
@@ -148,9 +151,14 @@ func (p *pass) beat() {
 	}
 }
 
-func (p *pass) left(reason string, retryable bool) {
+const mostNamed = 20
+
+func (p *pass) left(sale payment.Sale, reason string, retryable bool) {
 	p.result.Left++
 	p.result.Reasons[reason]++
+	if len(p.result.LeftSales) < mostNamed {
+		p.result.LeftSales = append(p.result.LeftSales, cmp.Or(sale.Session, sale.Ref))
+	}
 	if retryable {
 		p.again++
 	}
