@@ -42,19 +42,20 @@ type listCommand struct {
 	Ignored   bool    `help:"Only paid sessions in which nothing is ours."`
 	Unreached bool    `help:"Only paid orders whose email came back or did not go out."`
 	Email     *string `help:"Only orders of this address, in any letter case." placeholder:"ADDRESS"`
+	Payment   *string `help:"Only the order of this payment, as the provider names it." placeholder:"REFERENCE"`
 	Limit     int     `help:"At most so many; 100 when nothing is chosen, else all." placeholder:"N"`
 	JSON      bool    `help:"Print JSON."`
 }
 
 func (l *listCommand) Run(c *console) error {
 	chosen := 0
-	for _, on := range []bool{l.Attention, l.Pending, l.Ignored, l.Unreached, l.Email != nil} {
+	for _, on := range []bool{l.Attention, l.Pending, l.Ignored, l.Unreached, l.Email != nil, l.Payment != nil} {
 		if on {
 			chosen++
 		}
 	}
 	if chosen > 1 {
-		return fmt.Errorf("%w: choose one of --attention, --pending, --ignored, --unreached, --email", errUsage)
+		return fmt.Errorf("%w: choose one of --attention, --pending, --ignored, --unreached, --email, --payment", errUsage)
 	}
 	filter, err := l.filter(chosen > 0)
 	if err != nil {
@@ -89,6 +90,11 @@ func (l *listCommand) filter(chosen bool) (ledger.Filter, error) {
 		f.Limit = 100_000
 	case l.Limit == 0:
 		f.Limit = 100
+	}
+	if l.Payment != nil {
+		if f.Payment = strings.TrimSpace(*l.Payment); f.Payment == "" {
+			return f, fmt.Errorf("%w: --payment takes the provider's reference, like pi_3Nabc", errUsage)
+		}
 	}
 	if l.Email != nil {
 		if f.Address = strings.TrimSpace(*l.Email); f.Address == "" {

@@ -1,11 +1,13 @@
 package ledger_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"handover/internal/email"
 	"handover/internal/ledger"
 	"handover/internal/order"
 )
@@ -116,5 +118,42 @@ func TestNothingWaitsInAnEmptyLedger(t *testing.T) {
 	}
 	if views, err := b.List(t.Context(), ledger.Filter{Limit: 10}); err != nil || len(views) != 0 {
 		t.Errorf("%d orders, %v", len(views), err)
+	}
+}
+
+func TestListFindsAnOrderByItsPayment(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).pay()
+	b.another().pay()
+	found, err := b.List(t.Context(), ledger.Filter{Payment: "pi_" + b.key.Session, Limit: 10})
+	b.must(err)
+	if len(found) != 1 || found[0].Key != b.key {
+		t.Errorf("found %v", found)
+	}
+}
+
+func TestListFindsTheBuyersWhomNoEmailHasReached(t *testing.T) {
+	t.Parallel()
+	b := ownBench(t)
+	bounced, stopped, lost := b.another().pay().give().accept(1), b.another().pay().give(), b.another().pay().give().accept(1)
+	b.another().pay().give().accept(1)
+	b.another().pay().give()
+	b.must(b.Stop(t.Context(), stopped.work(1), "", order.ClassPermanent, order.ReasonEmailRefused))
+	for i, of := range []*bench{bounced, lost} {
+		b.must(b.RecordEmailEvent(t.Context(), email.Event{ID: fmt.Sprint("msg_", i), Type: "email.bounced", MessageID: of.message(1), Delivery: order.DeliveryBounced, Detail: "permanent"}, []byte("{}")))
+	}
+	lost.resend(lost.request("r"))
+	lost.accept(2) // reached by the second
+	found, err := b.List(t.Context(), ledger.Filter{Unreached: true, Limit: 10})
+	b.must(err)
+	keys := map[order.Key]bool{}
+	for _, v := range found {
+		keys[v.Key] = true
+	}
+	if len(found) != 2 || !keys[bounced.key] || !keys[stopped.key] {
+		t.Errorf("unreached: %v", keys)
+	}
+	if v := bounced.view(); v.Emails[0].Detail != "permanent" {
+		t.Errorf("how it came back is %q", v.Emails[0].Detail)
 	}
 }

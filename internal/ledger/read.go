@@ -26,11 +26,17 @@ type accessWork struct {
 	wanted            order.AccessState
 }
 
+// proof is what one event of the email provider tells.
+type proof struct {
+	delivery order.Delivery
+	detail   string
+}
+
 // Order reads everything known of one order. An order nobody has heard of is ErrNotFound.
 func (l *Ledger) Order(ctx context.Context, key order.Key) (View, error) {
 	v := View{Key: key, Facts: order.Pending()}
 	var work []accessWork
-	evidence := map[string]order.Delivery{}
+	evidence := map[string]proof{}
 	batch := &pgx.Batch{}
 	batch.Queue(selectOrder, key.Environment, key.Session).QueryRow(func(row pgx.Row) error { return scanOrder(row, &v) })
 	batch.Queue(selectItems, key.Environment, key.Session).Query(func(rows pgx.Rows) (err error) {
@@ -53,10 +59,10 @@ func (l *Ledger) Order(ctx context.Context, key order.Key) (View, error) {
 	})
 	batch.Queue(selectEvidence, key.Environment, key.Session).Query(func(rows pgx.Rows) error {
 		var subject string
-		var d order.Delivery
-		_, err := pgx.ForEachRow(rows, []any{&subject, &d}, func() error {
-			if d.Rank() > evidence[subject].Rank() {
-				evidence[subject] = d
+		var p proof
+		_, err := pgx.ForEachRow(rows, []any{&subject, &p.delivery, &p.detail}, func() error {
+			if p.delivery.Rank() > evidence[subject].delivery.Rank() {
+				evidence[subject] = p
 			}
 			return nil
 		})
@@ -70,7 +76,8 @@ func (l *Ledger) Order(ctx context.Context, key order.Key) (View, error) {
 		return View{}, safe("read an order", err)
 	}
 	for i := range v.Emails {
-		v.Emails[i].Delivery = evidence[strconv.Itoa(v.Emails[i].Generation)]
+		strongest := evidence[strconv.Itoa(v.Emails[i].Generation)]
+		v.Emails[i].Delivery, v.Emails[i].Detail = strongest.delivery, strongest.detail
 	}
 	v.Facts.Access = accessState(v, work)
 	v.Facts.Email, v.Facts.Delivery = emailState(v.Emails)
@@ -136,11 +143,11 @@ func scanEmail(row pgx.CollectableRow) (EmailView, error) {
 
 // Evidence is joined by the tags we put on the message, and by the provider's id of it where an event carries no tags.
 const selectEvidence = `
-SELECT coalesce(e.generation::text, b.subject), e.delivery FROM email_evidence e
+SELECT coalesce(e.generation::text, b.subject), e.delivery, e.detail FROM email_evidence e
 LEFT JOIN obligations b ON b.provider_id = e.message_id AND b.kind = 'email'
 WHERE e.delivery <> '' AND e.environment = $1 AND e.session = $2
 UNION
-SELECT b.subject, e.delivery FROM obligations b JOIN email_evidence e ON e.message_id = b.provider_id
+SELECT b.subject, e.delivery, e.detail FROM obligations b JOIN email_evidence e ON e.message_id = b.provider_id
 WHERE e.delivery <> '' AND b.environment = $1 AND b.session = $2 AND b.kind = 'email' AND b.provider_id IS NOT NULL`
 
 func generationState(e EmailView, stopped bool) order.EmailState {
@@ -206,6 +213,7 @@ type Filter struct {
 	Ignored   bool
 	Unreached bool   // paid, and the buyer has no email: it came back, or did not go out
 	Address   string // any letter case
+	Payment   string // the provider's reference of the payment
 	Limit     int
 }
 
@@ -225,6 +233,9 @@ ORDER BY coalesce(attention_at, refund_unclear_at) LIMIT $1`
 		query = selectUnreached
 	case f.Pending:
 		query = selectPending
+	case f.Payment != "":
+		query = `SELECT environment, session FROM orders WHERE payment_ref = $2 ORDER BY created_at DESC LIMIT $1`
+		args = append(args, f.Payment)
 	case f.Address != "":
 		query = `SELECT environment, session FROM orders WHERE lower(address) = lower($2) OR lower(buyer_email) = lower($2) ORDER BY created_at DESC LIMIT $1`
 		args = append(args, f.Address)

@@ -51,6 +51,7 @@ type EmailView struct {
 	Superseded     bool // a newer one to another address took its place
 	Rests          bool // not wanted now, because access has ended or is held
 	Delivery       order.Delivery
+	Detail         string      // the provider's word for how it came back; empty when there is none
 	Class          order.Class // of the last failure; empty when there was none
 	Attempts       int
 	FirstAttemptAt *time.Time

@@ -206,7 +206,11 @@ func generationLine(e ledger.EmailView, now time.Time) string {
 		parts = append(parts, failure(e.Class))
 	}
 	if e.Delivery != "" {
-		parts = append(parts, "reported since: "+string(e.Delivery))
+		told := "reported since: " + string(e.Delivery)
+		if e.Detail != "" {
+			told += " (" + plain(e.Detail) + ")"
+		}
+		parts = append(parts, told)
 	}
 	return strings.Join(parts, ", ")
 }

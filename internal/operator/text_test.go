@@ -126,7 +126,7 @@ var states = []struct {
 	{"delivered", bought(evidence(order.DeliveryDelivered)), nil},
 	{"bounced_and_readdressed", bought(func(v *ledger.View) {
 		v.Address = kim
-		v.Emails[0].Delivery = order.DeliveryBounced
+		v.Emails[0].Delivery, v.Emails[0].Detail = order.DeliveryBounced, "permanent"
 		v.Emails = append(v.Emails,
 			ledger.EmailView{Generation: 2, State: order.EmailAttention, Superseded: true, Attempts: 1, Class: order.ClassUnknown, FirstAttemptAt: ago(9 * time.Minute), Address: alex},
 			ledger.EmailView{Generation: 3, State: order.EmailAccepted, Attempts: 1, FirstAttemptAt: ago(5 * time.Minute), AcceptedAt: ago(5 * time.Minute), Address: kim})
