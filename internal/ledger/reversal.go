@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -61,13 +62,37 @@ func (l *Ledger) RecordReversal(ctx context.Context, r Reversal, c *order.Catalo
 		if _, err := tx.Exec(ctx, reviewed, r.Key.Environment, r.Key.Session, r.Since, r.Money.Refunded, r.Money.Pending, r.Money.Dispute, r.Money.Paid); err != nil {
 			return err
 		}
-		what := fmt.Sprintf("money: refunded %d, refund pending %d, dispute %q", r.Money.Refunded, r.Money.Pending, r.Money.Dispute)
-		if err := settleAccess(ctx, tx, r.Key, c, "handover", what, "the provider says so"); err != nil {
+		changed, err := settleAccess(ctx, tx, r.Key, c)
+		if err != nil {
 			return err
 		}
-		_, err := attendAgain(ctx, tx, r.Key)
+		if changed {
+			if _, err := tx.Exec(ctx, `INSERT INTO audit (environment, session, who, what, why) VALUES ($1, $2, 'handover', $3, 'the provider says so')`,
+				r.Key.Environment, r.Key.Session, "access follows the money: "+told(r.Money)); err != nil {
+				return err
+			}
+		}
+		_, err = attendAgain(ctx, tx, r.Key)
 		return err
 	}))
+}
+
+// told says how the money stands, in words for the audit. Amounts are in minor units.
+func told(m order.MoneyFacts) string {
+	var parts []string
+	if m.Refunded > 0 {
+		parts = append(parts, fmt.Sprintf("refunded %d", m.Refunded))
+	}
+	if m.Pending > 0 {
+		parts = append(parts, fmt.Sprintf("a refund of %d on its way", m.Pending))
+	}
+	if m.Dispute != order.DisputeNone {
+		parts = append(parts, "dispute "+string(m.Dispute))
+	}
+	if len(parts) == 0 {
+		return "nothing is refunded or disputed"
+	}
+	return strings.Join(parts, ", ")
 }
 
 // owing is what the rule of refunds and disputes decides on.
@@ -78,33 +103,28 @@ type owing struct {
 	by    order.Decided
 }
 
-// settleAccess decides how each piece of access has to be by what is on record, and writes down what has to change.
-func settleAccess(ctx context.Context, tx pgx.Tx, key order.Key, c *order.Catalogue, who, what, why string) error {
+// settleAccess decides how each piece of access has to be by what is on record, and writes down what has to change. It
+// says whether that was anything.
+func settleAccess(ctx context.Context, tx pgx.Tx, key order.Key, c *order.Catalogue) (changed bool, err error) {
 	o, err := readOwing(ctx, tx, key)
 	if err != nil {
-		return err
+		return false, err
 	}
 	wants, unclear := order.DecideAccess(c, o.dues, o.items, o.money, o.by)
-	changed := int64(0)
 	for _, w := range wants {
 		n, err := want(ctx, tx, key, w)
 		if err != nil {
-			return err
+			return false, err
 		}
-		changed += n
+		changed = changed || n > 0
 	}
 	if err := restEmail(ctx, tx, key, wants); err != nil {
-		return err
+		return false, err
 	}
 	tag, err := tx.Exec(ctx, `
 UPDATE orders SET refund_unclear_at = CASE WHEN $3 THEN coalesce(refund_unclear_at, now()) END
 WHERE environment = $1 AND session = $2 AND (refund_unclear_at IS NULL) = $3`, key.Environment, key.Session, unclear)
-	if err != nil || changed+tag.RowsAffected() == 0 {
-		return err
-	}
-	_, err = tx.Exec(ctx, `INSERT INTO audit (environment, session, who, what, why) VALUES ($1, $2, $3, $4, $5)`,
-		key.Environment, key.Session, who, what, why)
-	return err
+	return changed || tag.RowsAffected() > 0, err
 }
 
 func readOwing(ctx context.Context, tx pgx.Tx, key order.Key) (owing, error) {

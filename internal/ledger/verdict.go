@@ -46,23 +46,29 @@ WHERE environment = $1 AND session = $2`, r.Key.Environment, r.Key.Session, v)
 	if err != nil {
 		return err
 	}
-	return settleAccess(ctx, tx, r.Key, c, r.Who, "access "+string(v), r.Why)
+	_, err = settleAccess(ctx, tx, r.Key, c) // who decided, and why, is written down with the request
+	return err
 }
 
 // verdictFacts reads what the rule needs, and what is known in safe words.
 func verdictFacts(ctx context.Context, tx pgx.Tx, key order.Key) (order.VerdictFacts, string, error) {
 	var f order.VerdictFacts
-	var known string
+	var m order.MoneyFacts
+	var before order.Verdict
 	err := tx.QueryRow(ctx, `
 SELECT o.payment, o.refund_unclear_at IS NOT NULL OR coalesce(o.attention_step IN ('refund', 'revoke'), false),
        count(a.wanted), count(*) FILTER (WHERE a.wanted = 'granted' AND a.keep = 0), count(*) FILTER (WHERE a.wanted = 'revoked'),
-       format('refunded %s, refund pending %s, dispute "%s", verdict before "%s"', o.refunded, o.refund_pending, o.dispute, o.verdict)
+       o.refunded, o.refund_pending, o.dispute, o.verdict
 FROM orders o LEFT JOIN obligations a ON a.environment = o.environment AND a.session = o.session AND a.kind = 'access'
 WHERE o.environment = $1 AND o.session = $2
 GROUP BY o.environment, o.session`, key.Environment, key.Session).
-		Scan(&f.Payment, &f.Asked, &f.Owed, &f.Whole, &f.Revoked, &known)
+		Scan(&f.Payment, &f.Asked, &f.Owed, &f.Whole, &f.Revoked, &m.Refunded, &m.Pending, &m.Dispute, &before)
 	if noRows(err) {
 		return order.VerdictFacts{Payment: order.PaymentPending}, "unknown order", nil
+	}
+	known := told(m)
+	if before != order.VerdictNone {
+		known += ", " + string(before) + " by a person before"
 	}
 	return f, known, err
 }

@@ -46,7 +46,7 @@ func PrintStatus(w io.Writer, v ledger.View, audit []ledger.AuditEntry, now time
 		}
 	}
 	if len(audit) > 0 {
-		fmt.Fprintln(w, "\nWhat people did")
+		fmt.Fprintln(w, "\nWhat was decided")
 		for _, a := range audit {
 			fmt.Fprintf(w, "  %s  %s: %s. Why: %s\n", a.At.UTC().Format("2006-01-02 15:04:05Z"), plain(a.Who), plain(a.What), cmp.Or(plain(a.Why), "not said"))
 		}

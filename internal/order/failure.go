@@ -76,7 +76,7 @@ func (r Reason) Next() string {
 	case ReasonLinkSecret:
 		return "An email that waits was made with a link secret that has left link_secrets: put it back behind the first and restart the worker. Then: starter retry --misconfigured --reason TEXT"
 	case ReasonRefundUnclear:
-		return "A part of the payment was refunded, and what that ends is not told by the amount or not for Handover to decide; access is as it was. End it with starter revoke ORDER --reason TEXT, or leave it so: starter restore ORDER --reason TEXT"
+		return "A part of the payment was refunded, and Handover does not decide what that ends; access is as it was. End it with starter revoke ORDER --reason TEXT, or leave it so: starter restore ORDER --reason TEXT"
 	case ReasonSaleLeft:
 		return "The payment provider lists a sale that nobody told of, and it could not be delivered by itself. Which one, and why: starter reconcile --since 72h"
 	case ReasonReversalUnread:

@@ -64,7 +64,7 @@ func wordsFor(v ledger.View) words {
 // endedWords say why access has ended, where the money says it.
 func endedWords(v ledger.View, w words) (headline string, lead []string) {
 	switch {
-	case v.Refunded > 0:
+	case v.Refunded > 0 && v.Refunded >= v.Total.Minor:
 		return "Refunded: access has ended", []string{"The payment was returned, so downloads and licence keys of this order no longer work."}
 	case v.Dispute == order.DisputeLost:
 		return w.headline, []string{"The bank has taken the payment back, so downloads and licence keys of this order no longer work."}
