@@ -18,6 +18,7 @@ type claimModel struct {
 	token             string
 	expired           bool
 	finished, stopped bool
+	rests             bool // not wanted while access has ended
 	stale             []string
 }
 
@@ -30,6 +31,8 @@ func (m *claimModel) why() ledger.Denied {
 		return ledger.DeniedFinished
 	case m.stopped:
 		return ledger.DeniedStopped
+	case m.rests:
+		return ledger.DeniedResting
 	case m.token != "" && !m.expired:
 		return ledger.DeniedHeld
 	case m.attempts >= modelTerms.Cap:
@@ -57,7 +60,7 @@ func TestClaimRule(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b := base.another().pay().give()
 		m := &claimModel{}
-		steps := rapid.SliceOfN(rapid.SampledFrom([]string{"claim", "claim", "claim", "finish", "release", "limit", "stop", "expire", "age"}), 1, 14)
+		steps := rapid.SliceOfN(rapid.SampledFrom([]string{"claim", "claim", "claim", "finish", "release", "limit", "stop", "expire", "age", "refund", "restore"}), 1, 14)
 		for _, step := range steps.Draw(rt, "steps") {
 			b.modelStep(rt, m, step)
 		}
@@ -97,6 +100,12 @@ func (b *bench) modelStep(rt *rapid.T, m *claimModel, step string) {
 			m.free()
 			m.stopped = true
 		}
+	case "refund": // a claim that is held stays: its message may be on its way
+		b.review(strict, order.MoneyFacts{Refunded: 1200})
+		m.rests = m.rests || !m.finished
+	case "restore":
+		b.review(strict, order.MoneyFacts{})
+		m.rests = false
 	case "expire":
 		if m.token != "" {
 			b.expire()
