@@ -2,7 +2,7 @@
 DEV = go run ./internal/dev/cmd
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo test bench services clean
+.PHONY: help up demo test bench soak services clean
 
 help: ## these lines
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do printf '  make %-10s %s\n' "$$name" "$$text"; done
@@ -18,6 +18,9 @@ test: ## all checks and tests on real servers (ARGS='-run Name ./internal/web': 
 
 bench: ## the cost beside a bare workflow, on servers of its own (JSON=1: one object)
 	@JSON='$(JSON)' $(DEV) bench $(ARGS)
+
+soak: ## N orders while everything around them is killed and fails, then judges (N=500 SEED=1 JSON=1)
+	@N='$(N)' SEED='$(SEED)' JSON='$(JSON)' $(DEV) soak $(ARGS)
 
 services: ## only Postgres and Temporal, for tests run by hand
 	@$(DEV) services

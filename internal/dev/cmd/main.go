@@ -20,6 +20,7 @@ const usage = `usage: go run ./internal/dev/cmd COMMAND
   demo       the same, and ends when the order is delivered (JSON=1: the order as JSON)
   test       all checks and tests on real servers; arguments are go test's
   bench      the benchmark on servers of its own; arguments are the benchmark's
+  soak       hundreds of orders while everything fails, on servers of its own (N=500 SEED=1)
   services   only Postgres and Temporal, with the lines to export; stays until Ctrl-C
   clean      deletes the local stacks and their data
 `
@@ -64,6 +65,8 @@ func run(ctx context.Context, arguments []string) error {
 		return test(ctx, root, rest)
 	case "bench":
 		return bench(ctx, root, rest)
+	case "soak":
+		return soak(ctx, root, rest)
 	case "services":
 		return services(ctx, root)
 	case "clean":

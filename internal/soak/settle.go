@@ -1,0 +1,97 @@
+package soak
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"handover/internal/ledger"
+	"handover/internal/order"
+)
+
+// How the end is waited for.
+const (
+	lookEvery  = time.Second
+	mendEvery  = 20 * time.Second
+	stuckAfter = 80 * time.Second // longer than anything pauses before it tries again
+	quietAfter = 3 * time.Second  // nothing may happen any more
+)
+
+// settle waits until everything has come to its end and the judge has nothing to say, for as long as it may take. Then
+// it waits a little more, because nothing may happen afterwards, tries the links, and judges for good.
+func (r *run) settle() (all []Facts, found []Violation, took time.Duration) {
+	r.t.Helper()
+	ctx := r.t.Context()
+	pool, err := ledger.Connect(ctx, r.servers.database, nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer pool.Close()
+	began := time.Now()
+	mended, moved := time.Time{}, began
+	for time.Since(began) < r.o.Settle && time.Since(moved) < stuckAfter {
+		if time.Since(mended) > mendEvery {
+			r.mend(ctx)
+			mended = time.Now()
+		}
+		before := found
+		if all, found = r.look(ctx, pool); len(found) == 0 || !pause(ctx, lookEvery) {
+			break
+		}
+		if !slices.Equal(before, found) {
+			moved = time.Now()
+		}
+	}
+	took = time.Since(began)
+	pause(ctx, quietAfter)
+	all, _ = r.look(ctx, pool)
+	r.tryLinks(ctx, all)
+	return all, Judge(all), took
+}
+
+func (r *run) look(ctx context.Context, pool *pgxpool.Pool) ([]Facts, []Violation) {
+	r.t.Helper()
+	all, err := r.read(ctx, pool)
+	if err != nil {
+		r.t.Fatalf("read the ledger: %v", err)
+	}
+	return all, Judge(all)
+}
+
+// mend does what an operator does after such a day: the settings are right again, and sales that nobody told of are
+// looked for.
+func (r *run) mend(ctx context.Context) {
+	r.operator(ctx, "retry", "--misconfigured", "--reason", "the settings are mended")
+	r.operator(ctx, "reconcile", "--since", "1h")
+}
+
+// tryLinks opens the newest message's link of every order whose newest email was accepted.
+func (r *run) tryLinks(ctx context.Context, all []Facts) {
+	for i := range all {
+		f := &all[i]
+		if len(f.Messages) == 0 || f.View.Facts.Email != order.EmailAccepted {
+			continue
+		}
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, f.newest().Link, nil)
+		if err != nil {
+			continue // there is no link in it
+		}
+		if answer, err := http.DefaultClient.Do(request); err == nil {
+			_ = answer.Body.Close()
+			f.Door = answer.StatusCode
+		}
+	}
+}
+
+// newest is the message of the highest generation.
+func (f Facts) newest() (m Message) {
+	for _, one := range f.Messages {
+		if len(one.Key) > len(m.Key) || len(one.Key) == len(m.Key) && one.Key > m.Key {
+			m = one
+		}
+	}
+	return m
+}
