@@ -104,7 +104,7 @@ func Open(t testing.TB, o Options) *Shop {
 
 func freeURL(t testing.TB) string {
 	t.Helper()
-	port, err := dev.FreePort()
+	port, err := dev.SteadyPort() // a process that is down gets its address back
 	if err != nil {
 		t.Fatal(err)
 	}

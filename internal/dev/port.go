@@ -1,7 +1,9 @@
 package dev
 
 import (
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"strconv"
 	"time"
@@ -20,6 +22,24 @@ func FreePort(preferred ...int) (int, error) {
 	}
 	defer listener.Close()
 	return listener.Addr().(*net.TCPAddr).Port, nil
+}
+
+// The ports lie below those that systems give to outgoing connections (from 32768 on Linux, 49152 elsewhere): while a
+// process is down, nobody must take its port by chance.
+const (
+	lowestSteady  = 10_000
+	highestSteady = 32_000
+)
+
+// SteadyPort returns a free loopback port that stays free while nobody listens on it.
+func SteadyPort() (int, error) {
+	for range 100 {
+		wanted := lowestSteady + rand.IntN(highestSteady-lowestSteady)
+		if port, err := FreePort(wanted); err != nil || port == wanted {
+			return port, err
+		}
+	}
+	return 0, errors.New("no free port found")
 }
 
 // portFree asks twice: some systems let one bind beside a listener on all addresses, which would then be shadowed.

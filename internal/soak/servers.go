@@ -22,7 +22,7 @@ func startServers(t testing.TB, dir, temporalProgram string) servers {
 	var s servers
 	var ports [2]int
 	for i := range ports {
-		port, err := steadyPort()
+		port, err := dev.SteadyPort()
 		if err != nil {
 			t.Fatal(err)
 		}

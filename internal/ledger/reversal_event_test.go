@@ -1,0 +1,124 @@
+package ledger_test
+
+import (
+	"testing"
+	"time"
+
+	"handover/internal/ledger"
+	"handover/internal/order"
+)
+
+func (b *bench) refundEvent(id string) ledger.WebhookEvent {
+	return ledger.WebhookEvent{Environment: b.key.Environment, ID: "evt_" + id + "_" + b.key.Session, Type: "charge.refunded", Kind: "refund",
+		PaymentRef: "pi_" + b.key.Session, Body: []byte("{}")}
+}
+
+func (b *bench) storeRefund(id string) (string, ledger.Stored) {
+	b.t.Helper()
+	session, stored, err := b.StoreReversal(b.t.Context(), b.refundEvent(id))
+	b.must(err)
+	return session, stored
+}
+
+// secrets are the licence keys by the state of their grants.
+func TestRefundEventFindsItsOrderOrWaitsForIt(t *testing.T) {
+	t.Parallel()
+	b := ownBench(t).pay()
+	session, stored := b.storeRefund("1")
+	if session != b.key.Session || stored.Next != ledger.NextReview || !stored.New {
+		t.Errorf("the event of a known order: session %q, %+v", session, stored)
+	}
+	b.review(strict, order.MoneyFacts{Refunded: 1200})
+	if _, again := b.storeRefund("1"); again.New || again.Next != ledger.NextNothing {
+		t.Errorf("the same event once more: %+v", again)
+	}
+	if b.view().ReviewDue {
+		t.Error("a duplicate asks for another review")
+	}
+
+	early := b.another()
+	if session, stored := early.storeRefund("1"); session != "" || stored.Next != ledger.NextNothing {
+		t.Errorf("the event before its order: session %q, %+v", session, stored)
+	}
+	waiting, err := b.Unmatched(t.Context(), 0, 10)
+	b.must(err)
+	if len(waiting) != 1 || waiting[0].Session != "" {
+		t.Fatalf("waiting for their order: %+v", waiting)
+	}
+	r, err := b.RecordPayment(t.Context(), early.paid())
+	if b.must(err); !r.Reversed {
+		t.Error("the payment is confirmed and nobody asks about the refund that came before")
+	}
+	if waiting, err = b.Unmatched(t.Context(), 0, 10); err != nil || len(waiting) != 1 || waiting[0].Session != early.key.Session {
+		t.Errorf("the order is known: %+v, %v", waiting, err)
+	}
+	early.review(strict, order.MoneyFacts{})
+	if waiting, err = b.Unmatched(t.Context(), 0, 10); err != nil || len(waiting) != 0 {
+		t.Errorf("after the review: %+v, %v", waiting, err)
+	}
+}
+
+func TestEventThatComesDuringAReviewAsksForAnother(t *testing.T) {
+	t.Parallel()
+	b := ownBench(t).pay()
+	begun, err := b.BeginReview(t.Context(), b.key)
+	b.must(err)
+	b.storeRefund("1")
+	b.must(b.RecordReversal(t.Context(), ledger.Reversal{Key: b.key, Since: begun.Since}, strict))
+	if !b.view().ReviewDue {
+		t.Error("what came during the look is taken for seen")
+	}
+	left, err := b.Undispatched(t.Context(), 0, 10)
+	b.must(err)
+	if len(left) != 1 || left[0].Next != ledger.NextReview {
+		t.Errorf("to hand over: %+v", left)
+	}
+}
+
+func TestReviewOwedCountsAsUnfinishedUntilDone(t *testing.T) {
+	t.Parallel()
+	b := ownBench(t).pay().give().accept(1)
+	b.storeRefund("1")
+	unfinished := func() int {
+		left, err := b.Unfinished(t.Context(), order.Key{}, 0, 100)
+		b.must(err)
+		due, err := b.ReversalsDue(t.Context(), order.Key{}, 0, 100)
+		b.must(err)
+		return len(left) + len(due)
+	}
+	if n := unfinished(); n != 1 {
+		t.Errorf("%d unfinished while the review is owed", n)
+	}
+	b.review(strict, order.MoneyFacts{Refunded: 1200})
+	if n := unfinished(); n != 1 {
+		t.Errorf("%d unfinished while the change is owed", n)
+	}
+	b.change()
+	if n := unfinished(); n != 0 {
+		t.Errorf("%d unfinished when all is done", n)
+	}
+}
+
+func TestOpenDisputeIsLookedAtOnceADay(t *testing.T) {
+	t.Parallel()
+	b := ownBench(t).pay().give().accept(1).review(strict, order.MoneyFacts{Dispute: order.DisputeOpen})
+	b.change()
+	due := func() int {
+		keys, err := b.ReversalsDue(t.Context(), order.Key{}, time.Hour, 10)
+		b.must(err)
+		return len(keys)
+	}
+	if n := due(); n != 0 {
+		t.Errorf("right after the look %d are due", n)
+	}
+	b.exec(`UPDATE orders SET reversal_read_at = now() - interval '25 hours'`)
+	if n := due(); n != 1 {
+		t.Errorf("a day later %d are due", n)
+	}
+	b.review(strict, order.MoneyFacts{Dispute: order.DisputeWon})
+	b.exec(`UPDATE orders SET reversal_read_at = now() - interval '25 hours'`)
+	b.change()
+	if n := due(); n != 0 {
+		t.Errorf("%d are due after the end of the dispute", n)
+	}
+}

@@ -1,0 +1,139 @@
+package ledger_test
+
+import (
+	"crypto/sha256"
+	"errors"
+	"testing"
+	"time"
+
+	"handover/internal/ledger"
+	"handover/internal/order"
+)
+
+func (b *bench) verdict(v order.Verdict, id string) ledger.Decision {
+	b.t.Helper()
+	judge := b.Revoke
+	if v == order.VerdictRestore {
+		judge = b.Restore
+	}
+	d, err := judge(b.t.Context(), ledger.Request{Key: b.key, ID: id, Kind: string(v), Who: "alice", Why: "the buyer asked"}, strict)
+	b.must(err)
+	return d
+}
+
+func TestVerdictIsTakenOnceAndInTheAudit(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).pay().give()
+	if d := b.verdict(order.VerdictRevoke, "a"); d.Outcome != order.OutcomeRevoking || d.Repeated {
+		t.Errorf("%+v", d)
+	}
+	if d := b.verdict(order.VerdictRevoke, "a"); !d.Repeated || d.Outcome != order.OutcomeRevoking {
+		t.Errorf("the repetition got %+v", d)
+	}
+	b.change()
+	if d := b.verdict(order.VerdictRevoke, "b"); d.Refusal != order.RefusedRevoked {
+		t.Errorf("revoking what is revoked: %+v", d)
+	}
+	b.review(strict, order.MoneyFacts{Dispute: order.DisputeWon}).change()
+	if state := b.view().Facts.Access; state != order.AccessRevoked {
+		t.Errorf("what a person ended is %s after news of the money", state)
+	}
+	entries, err := b.Audit(t.Context(), b.key)
+	b.must(err)
+	named := 0
+	for _, e := range entries {
+		if e.Who == "alice" && e.Why == "the buyer asked" {
+			named++
+		}
+	}
+	if named != 2 {
+		t.Errorf("the audit names who and why %d times: %v", named, entries)
+	}
+}
+
+func TestNoEmailIsOwedWhileAccessIsBeingEnded(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(b *bench){
+		"by a person":  func(b *bench) { b.verdict(order.VerdictRevoke, "v") },
+		"by a refund":  func(b *bench) { b.review(strict, order.MoneyFacts{Refunded: 1200}) },
+		"by a dispute": func(b *bench) { b.review(strict, order.MoneyFacts{Dispute: order.DisputeOpen}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t).pay().give().accept(1)
+			end(b)
+			if d := b.resend(b.request("r")); d.Refusal != order.RefusedNoAccess {
+				t.Errorf("a resend was %+v", d)
+			}
+			d, err := b.Relink(t.Context(), ledger.Request{Key: b.key, ID: "l", Kind: "relink", Who: "alice", Why: "asked"})
+			if b.must(err); d.Refusal != order.RefusedNoAccess {
+				t.Errorf("a relink was %+v", d)
+			}
+			if n := len(b.view().Emails); n != 1 {
+				t.Errorf("%d emails are owed", n)
+			}
+		})
+	}
+}
+
+func TestStoppedChangeIsOnTheListAndRetried(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).pay().give().review(strict, order.MoneyFacts{Refunded: 1200})
+	b.must(b.StopChange(t.Context(), b.key, order.ClassSpent, order.ReasonRevokeStopped))
+	if v := b.view(); v.Reason != order.ReasonRevokeStopped || b.change() != 0 {
+		t.Errorf("attention %q", v.Reason)
+	}
+	d, err := b.Retry(t.Context(), ledger.Request{Key: b.key, ID: "r", Kind: "retry", Who: "alice", Why: "mended"}, time.Hour)
+	if b.must(err); d.Outcome != order.OutcomeRetrying {
+		t.Errorf("the retry was %+v", d)
+	}
+	if n := b.change(); n != 2 || b.view().Reason != "" || b.view().Facts.Access != order.AccessRevoked {
+		t.Errorf("%d changed, %q, %s", n, b.view().Reason, b.view().Facts.Access)
+	}
+}
+
+func TestUnreadableReviewIsOnTheListAndRetried(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).pay().give()
+	b.storeRefund("1")
+	b.must(b.StopReversal(t.Context(), b.key, order.ClassPermanent, order.ReasonReversalUnread))
+	if v := b.view(); v.Reason != order.ReasonReversalUnread || v.Facts.Access != order.AccessGranted {
+		t.Errorf("attention %q, access %s", v.Reason, v.Facts.Access)
+	}
+	d, err := b.Retry(t.Context(), ledger.Request{Key: b.key, ID: "r", Kind: "retry", Who: "alice", Why: "mended"}, time.Hour)
+	if b.must(err); d.Outcome != order.OutcomeRetrying || !b.view().ReviewDue || b.view().Reason != "" {
+		t.Errorf("the retry was %+v; due %v, %q", d, b.view().ReviewDue, b.view().Reason)
+	}
+}
+
+func TestRelinkKillsTheOldLinkAndSendsAnother(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).pay().give()
+	hash := func(version int) [32]byte { return sha256.Sum256(linkHash(b.key, version)) }
+	send := func(generation int) {
+		t.Helper()
+		claim, err := b.ClaimEmail(t.Context(), b.work(generation), terms, func(d ledger.EmailData) (ledger.Frozen, error) {
+			frozen, err := render(d)
+			sum := hash(d.LinkVersion)
+			frozen.LinkHash = sum[:]
+			return frozen, err
+		})
+		b.must(err)
+		b.must(b.Finish(t.Context(), b.work(generation), claim.Token, b.message(generation)))
+	}
+	send(1)
+	if _, err := b.OrderByLink(t.Context(), hash(1)); err != nil {
+		t.Fatalf("the first link: %v", err)
+	}
+	d, err := b.Relink(t.Context(), ledger.Request{Key: b.key, ID: "r", Kind: "relink", Who: "alice", Why: "it went astray"})
+	if b.must(err); d.Outcome != order.OutcomeSending || d.Generation != 2 {
+		t.Fatalf("%+v", d)
+	}
+	if _, err := b.OrderByLink(t.Context(), hash(1)); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("the old link still opens the order: %v", err)
+	}
+	send(2)
+	if _, err := b.OrderByLink(t.Context(), hash(2)); err != nil {
+		t.Errorf("the new link: %v", err)
+	}
+}
