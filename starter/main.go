@@ -58,7 +58,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	exited := -1
 	parser, err := kong.New(&commands{},
 		kong.Name("starter"),
-		kong.Description("Handover's server and the operator's command line. ORDER is ENVIRONMENT/SESSION, for example live/cs_live_a1b2. Exit codes: 0 done, 1 failed, 2 usage, 3 not found."),
+		kong.Description("Handover's server and the operator's command line. ORDER is ENVIRONMENT/SESSION, for example live/cs_live_a1b2. Exit codes: 0 done or handed over, 1 failed, 2 usage, 3 not found."),
 		kong.Writers(out, errs),
 		kong.Exit(func(code int) { exited = code }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))

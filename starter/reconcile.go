@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,9 +20,9 @@ import (
 )
 
 type reconcileCommand struct {
-	Since  time.Duration `help:"How far back to ask the payment providers, for example 72h, also to before Handover was there: look first with --dry-run. Without it: from when the sales are not yet known to be complete." placeholder:"DURATION"`
-	DryRun bool          `help:"Change nothing; count what would be repaired."`
-	JSON   bool          `help:"Print JSON."`
+	Since  string `help:"How far back to ask the payment providers, for example 72h, also to before Handover was there: look first with --dry-run. Without it: from when the sales are not yet known to be complete." placeholder:"DURATION"`
+	DryRun bool   `help:"Change nothing; count what would be repaired."`
+	JSON   bool   `help:"Print JSON."`
 }
 
 // reconciledJSON is the command's answer: the sums, and each environment's own counts.
@@ -42,10 +43,11 @@ type ownJSON struct {
 }
 
 func (r *reconcileCommand) Run(c *console) error {
-	if r.Since < 0 {
-		return fmt.Errorf("%w: --since takes a time like 72h", errUsage)
+	since, err := reach(r.Since)
+	if err != nil {
+		return err
 	}
-	p, err := setup.Open(c.ctx, setup.Options{Name: "starter", Getenv: c.getenv, Log: io.Discard})
+	p, err := setup.Open(c.ctx, setup.Options{Name: "starter", DefaultAdmin: defaultAdmin, Getenv: c.getenv, Log: io.Discard})
 	if err != nil {
 		return err
 	}
@@ -59,25 +61,43 @@ func (r *reconcileCommand) Run(c *console) error {
 	if err := r.ours(c, p, runs, &answer); err != nil {
 		return err
 	}
-	if err := r.theirs(c, p, runs, &answer); err != nil {
+	if err := r.theirs(c, p, runs, since, &answer); err != nil {
 		return err
 	}
 	return r.print(c, answer)
 }
 
-// ours goes through our own orders. A dry run changes nothing there either, so it leaves them out.
-func (r *reconcileCommand) ours(c *console, p *setup.Process, runs *dispatch.Dispatcher, a *reconciledJSON) error {
-	if r.DryRun {
-		return nil
+// reach reads how far back to go: a duration, or a number of days; nothing for what is not yet known to be complete.
+func reach(written string) (time.Duration, error) {
+	if written == "" {
+		return 0, nil
 	}
-	own, err := reconcile.Own{Ledger: p.Ledger, Runs: runs, Log: p.Log, Beat: func(int) {}}.Run(c.ctx)
+	since, err := time.ParseDuration(written)
+	if days, isDays := strings.CutSuffix(written, "d"); isDays {
+		var n int
+		if n, err = strconv.Atoi(days); err == nil {
+			since = time.Duration(n) * 24 * time.Hour
+		}
+	}
+	if err != nil || since <= 0 {
+		return 0, fmt.Errorf("%w: --since takes a time like 72h or 3d", errUsage)
+	}
+	return since, nil
+}
+
+// grace is how long an order may have been under way when an operator asks. The schedule waits longer.
+const grace = 10 * time.Second
+
+// ours goes through our own orders.
+func (r *reconcileCommand) ours(c *console, p *setup.Process, runs *dispatch.Dispatcher, a *reconciledJSON) error {
+	own, err := reconcile.Own{Ledger: p.Ledger, Runs: runs, Log: p.Log, Age: grace, DryRun: r.DryRun, Beat: func(int) {}}.Run(c.ctx)
 	a.Orders = ownJSON{Checked: own.Checked, Repaired: own.Repaired, Left: own.Remaining}
 	a.Checked, a.Repaired, a.Left = a.Checked+own.Checked, a.Repaired+own.Repaired, a.Left+own.Remaining
 	return err
 }
 
 // theirs goes through the providers' lists.
-func (r *reconcileCommand) theirs(c *console, p *setup.Process, runs *dispatch.Dispatcher, a *reconciledJSON) error {
+func (r *reconcileCommand) theirs(c *console, p *setup.Process, runs *dispatch.Dispatcher, since time.Duration, a *reconciledJSON) error {
 	opened, err := p.Providers()
 	if err != nil {
 		return err
@@ -85,7 +105,7 @@ func (r *reconcileCommand) theirs(c *console, p *setup.Process, runs *dispatch.D
 	pass := reconcile.Reconciler{Ledger: p.Ledger, Runs: runs, Catalogue: order.NewCatalogue(p.Config.Products), Log: p.Log, Now: time.Now, Pause: pause}
 	for _, name := range slices.Sorted(maps.Keys(opened)) {
 		e := reconcile.Environment{Name: name, Mode: p.Config.Environments[name].Mode, Provider: opened[name]}
-		result, err := pass.Run(c.ctx, e, reconcile.Options{Since: r.Since, DryRun: r.DryRun})
+		result, err := pass.Run(c.ctx, e, reconcile.Options{Since: since, DryRun: r.DryRun})
 		if err != nil {
 			return err
 		}
@@ -106,7 +126,11 @@ func (r *reconcileCommand) print(c *console, a reconciledJSON) error {
 		}
 	}
 	if !r.JSON && a.Orders.Checked > 0 {
-		fmt.Fprintf(c.out, "our own orders: %d should be under way, %d had nobody working on them and are started, %d left\n", a.Orders.Checked, a.Orders.Repaired, a.Orders.Left)
+		started := "are started"
+		if r.DryRun {
+			started = "would be started"
+		}
+		fmt.Fprintf(c.out, "our own orders: %d should be under way, %d had nobody working on them and %s, %d left\n", a.Orders.Checked, a.Orders.Repaired, started, a.Orders.Left)
 	}
 	unread := 0
 	for _, name := range slices.Sorted(maps.Keys(a.Environments)) {

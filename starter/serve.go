@@ -22,10 +22,13 @@ import (
 	"handover/internal/web"
 )
 
+// defaultAdmin is where metrics and health are served when ADMIN_ADDR says nothing.
+const defaultAdmin = "127.0.0.1:9090"
+
 type serveCommand struct{}
 
 func (*serveCommand) Run(c *console) error {
-	p, err := setup.Open(c.ctx, setup.Options{Name: "starter", DefaultAdmin: "127.0.0.1:9090", Getenv: c.getenv, Log: os.Stderr})
+	p, err := setup.Open(c.ctx, setup.Options{Name: "starter", DefaultAdmin: defaultAdmin, Getenv: c.getenv, Log: os.Stderr})
 	if err != nil {
 		return err
 	}

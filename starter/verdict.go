@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"handover/activities"
 	"handover/internal/ledger"
@@ -41,8 +42,12 @@ func (v *verdictCommand) ask(c *console, l *ledger.Ledger, request ledger.Reques
 		return err
 	}
 	answer := retried{Order: request.Key.String(), Outcome: "waiting"}
+	changed := false
 	if handedOver {
 		if answer, err = decided(c, l, request); err != nil {
+			return err
+		}
+		if changed, err = carriedOut(c, l, request.Key); err != nil {
 			return err
 		}
 	}
@@ -56,18 +61,32 @@ func (v *verdictCommand) ask(c *console, l *ledger.Ledger, request ledger.Reques
 		return errors.New("refused: " + answer.Refusal.Says())
 	case answer.Outcome == order.OutcomeRefused:
 		return fmt.Errorf("%s: refused: %s", answer.Order, answer.Refusal.Says())
-	case !v.JSON:
-		fmt.Fprintln(c.out, verdictSentence(answer))
+	case !v.JSON && handedOver: // else it is said already
+		fmt.Fprintln(c.out, verdictSentence(answer, changed))
 	}
 	return nil
 }
 
-func verdictSentence(a retried) string {
-	switch a.Outcome {
-	case order.OutcomeRevoking:
+// carriedOut waits until the access is as it has to be, for ten seconds at most.
+func carriedOut(c *console, l *ledger.Ledger, key order.Key) (bool, error) {
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(25 * time.Millisecond) {
+		v, err := l.Order(c.ctx, key)
+		if err != nil || !v.ChangeDue || time.Now().After(deadline) {
+			return err == nil && !v.ChangeDue, err
+		}
+	}
+}
+
+func verdictSentence(a retried, changed bool) string {
+	switch {
+	case a.Outcome == order.OutcomeRevoking && !changed:
+		return a.Order + ": access is being ended, and that is not carried out yet: until then downloads still open. Look with: starter status " + a.Order
+	case a.Outcome == order.OutcomeRestoring && !changed:
+		return a.Order + ": access is being given back, and that is not carried out yet. Look with: starter status " + a.Order
+	case a.Outcome == order.OutcomeRevoking:
 		return a.Order + ": access has ended; downloads and links are refused from now on. No email is sent: the order page says so. To give it back: starter restore " + a.Order + " --reason TEXT"
-	case order.OutcomeRestoring:
-		return a.Order + ": access is given back, under the same links. Look with: starter status " + a.Order
+	case a.Outcome == order.OutcomeRestoring:
+		return a.Order + ": access is as it was bought, under the same links. Look with: starter status " + a.Order
 	}
 	return a.Order + ": the signal is with Temporal, and no worker has answered yet. It is carried out once a worker runs; look with: starter status " + a.Order
 }

@@ -114,7 +114,7 @@ func lastReconcile(at time.Time, h ledger.Health) Check {
 	case at.IsZero() && !h.FirstOrder.IsZero() && h.Now.Sub(h.FirstOrder) > overdue:
 		return fail(nameReconcile, "it has never run: an order whose webhook or workflow is lost is not found", next)
 	case at.IsZero():
-		return warn(nameReconcile, "it has not run yet", "It comes within ten minutes of a worker's first start.")
+		return warn(nameReconcile, "the schedule has not run yet", "It comes within ten minutes of a worker's first start.")
 	case h.Now.Sub(at) > overdue:
 		return fail(nameReconcile, "it ran "+ago(h.Now.Sub(at))+" ago, and should every ten minutes: an order whose webhook or workflow is lost is not found", next)
 	}

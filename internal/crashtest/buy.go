@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -149,11 +150,14 @@ func (s *Shop) Link(m sandbox.Message) (link, token string) {
 // Licenses are the licence keys in a text.
 func Licenses(text string) []string { return licensePattern.FindAllString(text, -1) }
 
-// Command runs the starter's command line and returns what it printed, apart, and its exit code.
+// Command runs the starter's command line in an operator's shell, which knows nothing of where the server listens, and
+// returns what it printed, apart, and its exit code.
 func (s *Shop) Command(args ...string) (out, errs string, code int) {
 	s.t.Helper()
 	command := exec.CommandContext(s.t.Context(), Shipped(s.t, "starter"), args...)
-	command.Env, command.Dir = s.environment(s.AdminURL), s.dir
+	command.Env, command.Dir = slices.DeleteFunc(s.environment(s.AdminURL), func(v string) bool {
+		return strings.HasPrefix(v, "ADMIN_ADDR=") || strings.HasPrefix(v, "LISTEN_ADDR=")
+	}), s.dir
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
 	err := command.Run()

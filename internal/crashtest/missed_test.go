@@ -172,3 +172,23 @@ func TestARefundThatTheOpenRunHasNotHeardOfIsDealtWith(t *testing.T) {
 	trigger(t, s)
 	s.AwaitState(session, order.CustomerEnded)
 }
+
+// An operator who asks does not wait for what the schedule waits for, and a dry run counts the same.
+func TestReconcileByHandFinishesARefundWhoseRunWasTerminated(t *testing.T) {
+	t.Parallel()
+	s := crashtest.Open(t, crashtest.Options{})
+	session := s.Buy(nil)
+	s.AwaitState(session, order.CustomerReady)
+	if _, err := s.Judge.Refund(sandbox.Refund{Session: session}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Temporal().TerminateWorkflow(t.Context(), crashtest.WorkflowID(session), "", "a test"); err != nil {
+		t.Fatal(err)
+	}
+	s.Exec(`UPDATE orders SET reversal_due_at = now() - interval '15 seconds'`)
+	dry, wet := runReconcile(t, s, 0, "--dry-run"), runReconcile(t, s, 0)
+	if dry.Repaired != 1 || wet.Repaired != 1 {
+		t.Errorf("repaired %d, and in a dry run %d", wet.Repaired, dry.Repaired)
+	}
+	s.AwaitState(session, order.CustomerEnded)
+}

@@ -44,7 +44,7 @@ WHERE o.session = $1 AND o.reversal_read_at IS NOT NULL AND o.reversal_due_at IS
 func (s *Shop) AccessChanges(session string) (n int) {
 	s.t.Helper()
 	s.query(func(ctx context.Context, conn *pgx.Conn) error {
-		return conn.QueryRow(ctx, `SELECT count(*) FROM audit WHERE session = $1 AND who = 'handover' AND what LIKE 'access follows the money: %'`, session).Scan(&n)
+		return conn.QueryRow(ctx, `SELECT count(*) FROM audit WHERE session = $1 AND who = 'handover' AND what LIKE 'known of the money: %'`, session).Scan(&n)
 	})
 	return n
 }

@@ -47,10 +47,10 @@ func TestAnOperatorEndsGivesBackAndLinksAnew(t *testing.T) {
 	if got := decides(t, s, 0, "revoke", key, "--reason", "sold by mistake"); got.Order != key || got.Outcome != "revoking" {
 		t.Errorf("revoke answered %+v", got)
 	}
-	s.AwaitState(session, order.CustomerEnded)
-	if status, _ := get(t, oldLink); status != http.StatusGone {
+	if status, _ := get(t, oldLink); status != http.StatusGone { // at once: the command waits until it is so
 		t.Errorf("after revoke the link is answered %d", status)
 	}
+	s.AwaitState(session, order.CustomerEnded)
 	for _, refused := range [][]string{
 		{"revoke", key, "--reason", "once more"}, {"resend", key, "--reason", "nothing to send"}, {"relink", key, "--reason", "nothing to link"},
 	} {

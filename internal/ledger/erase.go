@@ -14,7 +14,7 @@ var ErrUnderWay = errors.New("something is still owed on this order")
 
 // Erase forgets who the buyer of an order is: address, name, the emails that went out and what the providers told, byte
 // for byte. What was bought stays, with its amounts, its grants and the link that the buyer holds, so that the books are
-// right and the download goes on working. An order on which something is still to be done is ErrUnderWay.
+// right and the download goes on working. An order on which something is still to be done, or to be decided, is ErrUnderWay.
 func (l *Ledger) Erase(ctx context.Context, key order.Key, who, why string) error {
 	return safe("erase a buyer", l.inTx(ctx, func(tx pgx.Tx) error {
 		if err := lockOrder(ctx, tx, key); err != nil {
@@ -22,7 +22,8 @@ func (l *Ledger) Erase(ctx context.Context, key order.Key, who, why string) erro
 		}
 		var underWay bool
 		err := tx.QueryRow(ctx, `
-SELECT payment = 'pending' OR reversal_due_at IS NOT NULL OR EXISTS (
+SELECT payment = 'pending' OR reversal_due_at IS NOT NULL
+  OR EXISTS (SELECT FROM requests q WHERE q.environment = $1 AND q.session = $2 AND q.carried_out_at IS NULL) OR EXISTS (
     SELECT FROM obligations b WHERE b.environment = $1 AND b.session = $2 AND b.finished_at IS NULL AND b.stopped_at IS NULL
       AND (b.wanted = 'granted' OR b.kind = 'revoke'))
 FROM orders WHERE environment = $1 AND session = $2`, key.Environment, key.Session).Scan(&underWay)

@@ -91,6 +91,11 @@ func TestBuyerToWhomSomethingIsOwedIsNotErased(t *testing.T) {
 	if b.view().Address == "" {
 		t.Error("it was erased all the same")
 	}
+	b.accept(1)
+	b.must(b.File(t.Context(), b.request("waits")))
+	if err := b.Erase(t.Context(), b.key, "alice", "asked"); !errors.Is(err, ledger.ErrUnderWay) {
+		t.Errorf("while a request waits for a worker: %v", err)
+	}
 	if err := b.another().Erase(t.Context(), newKey(), "alice", "asked"); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("an order nobody knows: %v", err)
 	}

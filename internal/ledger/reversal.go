@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -67,8 +66,7 @@ func (l *Ledger) RecordReversal(ctx context.Context, r Reversal, c *order.Catalo
 			return err
 		}
 		if changed {
-			if _, err := tx.Exec(ctx, `INSERT INTO audit (environment, session, who, what, why) VALUES ($1, $2, 'handover', $3, 'the provider says so')`,
-				r.Key.Environment, r.Key.Session, "access follows the money: "+told(r.Money)); err != nil {
+			if err := note(ctx, tx, r); err != nil {
 				return err
 			}
 		}
@@ -77,14 +75,26 @@ func (l *Ledger) RecordReversal(ctx context.Context, r Reversal, c *order.Catalo
 	}))
 }
 
-// told says how the money stands, in words for the audit. Amounts are in minor units.
-func told(m order.MoneyFacts) string {
+// note writes down what is known of the money, where that has changed something.
+func note(ctx context.Context, tx pgx.Tx, r Reversal) error {
+	var currency string
+	err := tx.QueryRow(ctx, `SELECT coalesce(currency, '') FROM orders WHERE environment = $1 AND session = $2`, r.Key.Environment, r.Key.Session).Scan(&currency)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO audit (environment, session, who, what, why) VALUES ($1, $2, 'handover', $3, 'the provider says so')`,
+		r.Key.Environment, r.Key.Session, "known of the money: "+told(r.Money, currency))
+	return err
+}
+
+// told says how the money stands, in words for the audit.
+func told(m order.MoneyFacts, currency string) string {
 	var parts []string
 	if m.Refunded > 0 {
-		parts = append(parts, fmt.Sprintf("refunded %d", m.Refunded))
+		parts = append(parts, "refunded "+order.Money{Minor: m.Refunded, Currency: currency}.String())
 	}
 	if m.Pending > 0 {
-		parts = append(parts, fmt.Sprintf("a refund of %d on its way", m.Pending))
+		parts = append(parts, "a refund of "+order.Money{Minor: m.Pending, Currency: currency}.String()+" on its way")
 	}
 	if m.Dispute != order.DisputeNone {
 		parts = append(parts, "dispute "+string(m.Dispute))

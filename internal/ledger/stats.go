@@ -56,7 +56,8 @@ WHERE coalesce(finished_at, stopped_at) IS NULL AND (wanted = 'granted' OR kind 
 			})
 			return err
 		})
-	batch.Queue(`SELECT count(*), coalesce(extract(epoch FROM now() - min(received_at)), 0)::float8 FROM webhook_events WHERE dispatched_at IS NULL`).
+	batch.Queue(`SELECT count(*), coalesce(extract(epoch FROM now() - min(received_at)), 0)::float8 FROM webhook_events
+WHERE dispatched_at IS NULL AND (session IS NOT NULL OR received_at < now() - interval '10 minutes')`).
 		QueryRow(func(row pgx.Row) error { return row.Scan(&w.Undispatched, &w.OldestUndispatchedSeconds) })
 	err := l.pool.SendBatch(ctx, batch).Close()
 	return w, safe("count what is waiting", err)

@@ -55,18 +55,19 @@ func verdictFacts(ctx context.Context, tx pgx.Tx, key order.Key) (order.VerdictF
 	var f order.VerdictFacts
 	var m order.MoneyFacts
 	var before order.Verdict
+	var currency string
 	err := tx.QueryRow(ctx, `
 SELECT o.payment, o.refund_unclear_at IS NOT NULL OR coalesce(o.attention_step IN ('refund', 'revoke'), false),
        count(a.wanted), count(*) FILTER (WHERE a.wanted = 'granted' AND a.keep = 0), count(*) FILTER (WHERE a.wanted = 'revoked'),
-       o.refunded, o.refund_pending, o.dispute, o.verdict
+       o.refunded, o.refund_pending, o.dispute, o.verdict, coalesce(o.currency, '')
 FROM orders o LEFT JOIN obligations a ON a.environment = o.environment AND a.session = o.session AND a.kind = 'access'
 WHERE o.environment = $1 AND o.session = $2
 GROUP BY o.environment, o.session`, key.Environment, key.Session).
-		Scan(&f.Payment, &f.Asked, &f.Owed, &f.Whole, &f.Revoked, &m.Refunded, &m.Pending, &m.Dispute, &before)
+		Scan(&f.Payment, &f.Asked, &f.Owed, &f.Whole, &f.Revoked, &m.Refunded, &m.Pending, &m.Dispute, &before, &currency)
 	if noRows(err) {
 		return order.VerdictFacts{Payment: order.PaymentPending}, "unknown order", nil
 	}
-	known := told(m)
+	known := told(m, currency)
 	if before != order.VerdictNone {
 		known += ", " + string(before) + " by a person before"
 	}

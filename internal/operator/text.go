@@ -37,7 +37,7 @@ func PrintStatus(w io.Writer, v ledger.View, audit []ledger.AuditEntry, now time
 		fmt.Fprintln(w)
 	}
 	printFacts(w, v, now)
-	fmt.Fprintf(w, "\n  The buyer sees: %s\n", pageSays(v.Facts.CustomerState()))
+	fmt.Fprintf(w, "\n  The buyer sees: %s\n", pageSays(v))
 	printItems(w, v)
 	if len(v.Emails) > 1 {
 		fmt.Fprintln(w, "\nEmails")

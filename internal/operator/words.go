@@ -3,6 +3,7 @@ package operator
 import (
 	"strings"
 
+	"handover/internal/ledger"
 	"handover/internal/order"
 )
 
@@ -29,8 +30,9 @@ func failure(c order.Class) string {
 	return words(string(c))
 }
 
-// pageSays is what the order page shows in a state, and the state's word in JSON.
-func pageSays(s order.CustomerState) string {
+// pageSays is what the order page shows, and the state's word in JSON.
+func pageSays(v ledger.View) string {
+	s := v.Facts.CustomerState()
 	said := map[order.CustomerState]string{
 		order.CustomerWaiting:      "Waiting for payment confirmation",
 		order.CustomerProcessing:   "Waiting for payment confirmation: it can take days, do not pay again",
@@ -44,5 +46,8 @@ func pageSays(s order.CustomerState) string {
 		order.CustomerLooking:      "We are looking into it; you need not pay again",
 		order.CustomerNotOurs:      "This order is not delivered here",
 	}[s]
+	if s == order.CustomerEnded && v.Refunded > 0 && v.Refunded >= v.Total.Minor {
+		said = "Refunded: access has ended"
+	}
 	return strings.TrimSpace(said + " (" + string(s) + ")")
 }

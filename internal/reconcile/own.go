@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -12,6 +13,7 @@ import (
 // How a pass over our own orders goes: what counts as left behind, and how much is listed at a time.
 const (
 	leftBehind   = 10 * time.Minute
+	moneyBehind  = 2 * time.Minute // of a refund: meanwhile what it ends can be opened
 	undispatched = 5 * time.Minute // of an event: a starter hands it over within seconds
 	ordersAtOnce = 500
 	eventsAtOnce = 500
@@ -41,24 +43,28 @@ type Own struct {
 	Ledger OwnLedger
 	Runs   OwnRuns
 	Log    *slog.Logger
+	Age    time.Duration     // what counts as left behind; 0 for what a schedule should leave alone
+	DryRun bool              // change nothing, and count what would be started; events are left out
 	Beat   func(checked int) // is called after each piece
 }
 
 // Run makes one pass. An error is the ledger's.
 func (o Own) Run(ctx context.Context) (ledger.Reconciliation, error) {
 	var r ledger.Reconciliation
-	o.handOverEvents(ctx, &r)
-	err := each(ctx, o.Ledger.Unfinished, func(key order.Key) { o.start(ctx, key, &r) })
+	if !o.DryRun {
+		o.handOverEvents(ctx, &r)
+	}
+	err := each(ctx, o.Ledger.Unfinished, cmp.Or(o.Age, leftBehind), func(key order.Key) { o.start(ctx, key, &r) })
 	if err == nil {
-		err = each(ctx, o.Ledger.ReversalsDue, func(key order.Key) { o.review(ctx, key, &r) })
+		err = each(ctx, o.Ledger.ReversalsDue, cmp.Or(o.Age, moneyBehind), func(key order.Key) { o.review(ctx, key, &r) })
 	}
 	return r, err
 }
 
 // each calls do with every key of a list that is read in pieces.
-func each(ctx context.Context, list func(context.Context, order.Key, time.Duration, int) ([]order.Key, error), do func(order.Key)) error {
+func each(ctx context.Context, list func(context.Context, order.Key, time.Duration, int) ([]order.Key, error), age time.Duration, do func(order.Key)) error {
 	for after := (order.Key{}); ; {
-		keys, err := list(ctx, after, leftBehind, ordersAtOnce)
+		keys, err := list(ctx, after, age, ordersAtOnce)
 		if err != nil {
 			return err
 		}
@@ -74,6 +80,10 @@ func each(ctx context.Context, list func(context.Context, order.Key, time.Durati
 
 func (o Own) review(ctx context.Context, key order.Key, r *ledger.Reconciliation) {
 	r.Checked++
+	if o.DryRun {
+		r.Repaired++
+		return
+	}
 	if err := o.Runs.Review(ctx, key); err != nil {
 		r.Remaining++
 		o.Log.WarnContext(ctx, "a refund or dispute that was left behind could not be handed over", "order", key.String(), "error", err)
@@ -89,7 +99,7 @@ func (o Own) review(ctx context.Context, key order.Key, r *ledger.Reconciliation
 func (o Own) handOverEvents(ctx context.Context, r *ledger.Reconciliation) {
 	limited, cancel := context.WithTimeout(ctx, eventsTake)
 	defer cancel()
-	handed, left, err := o.Runs.LeftBehind(limited, undispatched, eventsAtOnce)
+	handed, left, err := o.Runs.LeftBehind(limited, cmp.Or(o.Age, undispatched), eventsAtOnce)
 	r.Checked, r.Repaired, r.Remaining = r.Checked+handed+left, r.Repaired+handed, r.Remaining+left
 	if err != nil {
 		o.Log.WarnContext(ctx, "events that were left behind could not be handed over", "left", left, "error", err)
@@ -100,7 +110,10 @@ func (o Own) handOverEvents(ctx context.Context, r *ledger.Reconciliation) {
 func (o Own) start(ctx context.Context, key order.Key, r *ledger.Reconciliation) {
 	r.Checked++
 	running, err := o.Runs.Running(ctx, key)
-	if err == nil && !running {
+	switch {
+	case err == nil && !running && o.DryRun:
+		r.Repaired++
+	case err == nil && !running:
 		if err = o.Runs.Ensure(ctx, key); err == nil {
 			r.Repaired++
 			o.Log.WarnContext(ctx, "order had no run and has one now", "order", key.String())
