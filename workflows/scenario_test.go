@@ -64,7 +64,8 @@ func newScenarioIn(t testing.TB, w *world) *scenario {
 		input: workflows.Input{Environment: key.Environment, Session: key.Session, Event: "evt_1", Attributes: true},
 	}
 	s.SetTestTimeout(time.Minute)
-	s.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{s.trace}})
+	s.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{s.trace},
+		DeadlockDetectionTimeout: time.Minute}) // of a busy machine, not of the workflow
 	s.RegisterActivity(s.world)
 	return s
 }
