@@ -43,23 +43,25 @@ WITH told AS (
     WHERE environment = $1 AND (session = $2 OR payment_ref = (SELECT o.payment_ref FROM orders o WHERE o.environment = $1 AND o.session = $2))
       AND kind IN ('refund', 'dispute') AND received_at <= $3 AND dispatched_at IS NULL
 )
-UPDATE orders SET refunded = $4, refund_pending = $5, dispute = $6, captured = $7, reversal_read_at = now(),
+UPDATE orders SET refunded = $4, refund_pending = $5, dispute = $6, captured = $7, reversal_read_at = now(), reversal_since = $3,
     reversal_due_at = CASE WHEN reversal_due_at > $3 THEN reversal_due_at END,
     attention_reason = CASE WHEN attention_step = 'refund' THEN NULL ELSE attention_reason END,
     attention_class = CASE WHEN attention_step = 'refund' THEN NULL ELSE attention_class END,
     attention_at = CASE WHEN attention_step = 'refund' THEN NULL ELSE attention_at END,
     attention_step = CASE WHEN attention_step = 'refund' THEN NULL ELSE attention_step END
-WHERE environment = $1 AND session = $2`
+WHERE environment = $1 AND session = $2 AND (reversal_since IS NULL OR reversal_since <= $3)`
 
 // RecordReversal stores what a look at the money proved, and what that makes of the access, in one transaction: from
-// then on the change is owed, whatever dies.
+// then on the change is owed, whatever dies. A look that began before the one on record changes nothing: its worker was
+// stopped, or its run ended, and what it saw may be old.
 func (l *Ledger) RecordReversal(ctx context.Context, r Reversal, c *order.Catalogue) error {
 	return safe("record a reversal", l.inTx(ctx, func(tx pgx.Tx) error {
 		if err := lockOrder(ctx, tx, r.Key); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, reviewed, r.Key.Environment, r.Key.Session, r.Since, r.Money.Refunded, r.Money.Pending, r.Money.Dispute, r.Money.Paid); err != nil {
-			return err
+		tag, err := tx.Exec(ctx, reviewed, r.Key.Environment, r.Key.Session, r.Since, r.Money.Refunded, r.Money.Pending, r.Money.Dispute, r.Money.Paid)
+		if err != nil || tag.RowsAffected() == 0 {
+			return err // a look that began later is on record
 		}
 		changed, err := settleAccess(ctx, tx, r.Key, c)
 		if err != nil {

@@ -75,6 +75,19 @@ func TestEventThatComesDuringAReviewAsksForAnother(t *testing.T) {
 	}
 }
 
+func TestLookThatBeganEarlierDoesNotTakeBackALaterOne(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).pay().give()
+	stopped, err := b.BeginReview(t.Context(), b.key) // by a worker that is stopped now
+	b.must(err)
+	b.review(strict, order.MoneyFacts{Refunded: 1200}).change()
+	b.must(b.RecordReversal(t.Context(), ledger.Reversal{Key: b.key, Since: stopped.Since}, strict))
+	b.change()
+	if v := b.view(); v.Facts.Access != order.AccessRevoked || v.Refunded != 1200 {
+		t.Errorf("access %s, refunded %d", v.Facts.Access, v.Refunded)
+	}
+}
+
 func TestReviewOwedCountsAsUnfinishedUntilDone(t *testing.T) {
 	t.Parallel()
 	b := ownBench(t).pay().give().accept(1)

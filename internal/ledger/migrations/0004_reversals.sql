@@ -9,6 +9,7 @@ ALTER TABLE orders
     ADD COLUMN dispute           text   NOT NULL DEFAULT '',
     ADD COLUMN reversal_due_at   timestamptz, -- there may be something new about the money: the provider is to be asked
     ADD COLUMN reversal_read_at  timestamptz, -- when it was asked last
+    ADD COLUMN reversal_since    timestamptz, -- when the look began whose answer is on record
     ADD COLUMN refund_unclear_at timestamptz, -- a partial refund names no item, and no person has decided yet
     ADD COLUMN verdict           text   NOT NULL DEFAULT '', -- a person's: revoked or restored
     ADD COLUMN verdict_refunded  bigint NOT NULL DEFAULT 0,  -- what was known of the money then
