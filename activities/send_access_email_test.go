@@ -157,8 +157,8 @@ func TestLimitIsWaitedOutAndSpendsNothing(t *testing.T) {
 					t.Fatalf("sent %+v, %v; want %+v", sent, err, want)
 				}
 			}
-			if e := b.view().Emails[0]; e.Attempts != 0 || e.FirstAttemptAt != nil || e.Class != order.ClassRateLimited {
-				t.Errorf("%d attempts, the first at %v, class %s; want none spent", e.Attempts, e.FirstAttemptAt, e.Class)
+			if e := b.view().Emails[0]; e.Attempts != 0 || e.FirstAttemptAt == nil || e.Class != order.ClassRateLimited {
+				t.Errorf("%d attempts, the first at %v, class %s; want none spent, and the window begun", e.Attempts, e.FirstAttemptAt, e.Class)
 			}
 			if sent, err := b.send(1); err != nil || sent.Email != order.EmailAccepted {
 				t.Errorf("after the wait: %+v, %v", sent, err)

@@ -134,12 +134,12 @@ SELECT 1 FROM done`, w.Key.Environment, w.Key.Session, w.Kind, w.Subject, token,
 }
 
 // Release gives the claim back after a failed attempt, so that the next one need not wait for its expiry. An attempt
-// that is not spent (a rate limit) is taken off the count, and the window does not start with it.
+// that is not spent (a rate limit) is taken off the count. The window stays where it began: an attempt that counted may
+// have been taken off the count since, by a retry, and nothing says any more that this one was the first.
 func (l *Ledger) Release(ctx context.Context, w Work, token string, class order.Class, spent bool) error {
 	tag, err := l.pool.Exec(ctx, `
 UPDATE obligations SET token = NULL, claim_expires_at = NULL, failure_class = $6,
-    attempts = attempts - CASE WHEN $7 THEN 0 ELSE 1 END,
-    first_attempt_at = CASE WHEN $7 OR attempts > 1 THEN first_attempt_at END
+    attempts = attempts - CASE WHEN $7 THEN 0 ELSE 1 END
 WHERE environment = $1 AND session = $2 AND kind = $3 AND subject = $4
   AND token = $5::uuid AND claim_expires_at > clock_timestamp() AND finished_at IS NULL`,
 		w.Key.Environment, w.Key.Session, w.Kind, w.Subject, token, class, spent)

@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"crypto/rand"
 	"errors"
 	"testing"
 	"time"
@@ -60,7 +61,7 @@ func TestClaimRule(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b := base.another().pay().give()
 		m := &claimModel{}
-		steps := rapid.SliceOfN(rapid.SampledFrom([]string{"claim", "claim", "claim", "finish", "release", "limit", "stop", "expire", "age", "refund", "restore"}), 1, 14)
+		steps := rapid.SliceOfN(rapid.SampledFrom([]string{"claim", "claim", "claim", "finish", "release", "limit", "stop", "retry", "expire", "age", "refund", "restore"}), 1, 14)
 		for _, step := range steps.Draw(rt, "steps") {
 			b.modelStep(rt, m, step)
 		}
@@ -88,10 +89,8 @@ func (b *bench) modelStep(rt *rapid.T, m *claimModel, step string) {
 		spent := step == "release"
 		if token != "" && b.agrees(rt, step, m.holds(token), b.Release(b.t.Context(), b.work(1), token, order.ClassRetry, spent)) {
 			m.free()
-			if !spent {
+			if !spent { // the window stays: an attempt from before a retry may have arrived
 				m.attempts--
-				m.tried = m.tried && m.attempts > 0
-				m.aged = m.aged && m.tried
 			}
 		}
 	case "stop":
@@ -100,6 +99,8 @@ func (b *bench) modelStep(rt *rapid.T, m *claimModel, step string) {
 			m.free()
 			m.stopped = true
 		}
+	case "retry":
+		b.retryAsModelled(rt, m)
 	case "refund": // a claim that is held stays: its message may be on its way
 		b.review(strict, order.MoneyFacts{Refunded: 1200})
 		m.rests = m.rests || !m.finished
@@ -116,6 +117,21 @@ func (b *bench) modelStep(rt *rapid.T, m *claimModel, step string) {
 			b.exec(`UPDATE obligations SET first_attempt_at = first_attempt_at - $2::interval WHERE session = $1 AND kind = 'email'`, b.key.Session, modelTerms.Window)
 			m.aged = true
 		}
+	}
+}
+
+// retryAsModelled asks for what has stopped to be worked on again: its attempts are counted from nought, its window is not.
+func (b *bench) retryAsModelled(rt *rapid.T, m *claimModel) {
+	d := b.retry(rand.Text())
+	if !m.stopped || m.finished {
+		return
+	}
+	past := m.tried && m.aged
+	if want := map[bool]order.Outcome{true: order.OutcomeRefused, false: order.OutcomeRetrying}[past]; d.Outcome != want {
+		rt.Fatalf("retry: %+v, want %s", d, want)
+	}
+	if !past {
+		m.stopped, m.attempts = false, 0
 	}
 }
 

@@ -136,19 +136,51 @@ func TestRateLimitSpendsNothing(t *testing.T) {
 	b := newBench(t).pay().give()
 	claim := b.claim(1)
 	b.must(b.Release(t.Context(), b.work(1), claim.Token, order.ClassRateLimited, false))
-	if e := b.view().Emails[0]; e.Attempts != 0 || e.FirstAttemptAt != nil || e.Class != order.ClassRateLimited {
-		t.Errorf("limited at the first attempt: %d attempts, first at %v, class %s", e.Attempts, e.FirstAttemptAt, e.Class)
+	first := b.view().Emails[0].FirstAttemptAt
+	if e := b.view().Emails[0]; e.Attempts != 0 || first == nil || e.Class != order.ClassRateLimited {
+		t.Fatalf("limited at the first attempt: %d attempts, first at %v, class %s", e.Attempts, first, e.Class)
 	}
 	claim = b.claim(1)
 	if claim.Attempts != 1 {
 		t.Errorf("the next attempt is counted as %d", claim.Attempts)
 	}
 	b.must(b.Release(t.Context(), b.work(1), claim.Token, order.ClassUnknown, true))
-	first := b.view().Emails[0].FirstAttemptAt
 	claim = b.claim(1)
 	b.must(b.Release(t.Context(), b.work(1), claim.Token, order.ClassRateLimited, false))
 	if e := b.view().Emails[0]; e.Attempts != 1 || e.FirstAttemptAt == nil || !e.FirstAttemptAt.Equal(*first) {
 		t.Errorf("limited after one that may have arrived: %d attempts, first at %v and before %v", e.Attempts, e.FirstAttemptAt, first)
+	}
+}
+
+func (b *bench) retry(id string) ledger.Decision {
+	b.t.Helper()
+	r := b.request(id)
+	r.Kind = "retry"
+	d, err := b.Retry(b.t.Context(), r, terms.Window)
+	b.must(err)
+	return d
+}
+
+// A retry counts the attempts from nought. What was tried before it may have arrived all the same, and the provider
+// forgets its key when it would have without the retry.
+func TestRateLimitAfterARetryKeepsTheWindow(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).pay().give()
+	b.must(b.Release(t.Context(), b.work(1), b.claim(1).Token, order.ClassUnknown, true))
+	b.exec(`UPDATE obligations SET first_attempt_at = clock_timestamp() - interval '22 hours' WHERE session = $1 AND kind = 'email'`, b.key.Session)
+	first := b.view().Emails[0].FirstAttemptAt
+	b.must(b.Stop(t.Context(), b.work(1), "", order.ClassUnknown, order.ReasonEmailSpent))
+	if d := b.retry("one"); d.Outcome != order.OutcomeRetrying {
+		t.Fatalf("the retry: %+v", d)
+	}
+	b.must(b.Release(t.Context(), b.work(1), b.claim(1).Token, order.ClassRateLimited, false))
+	if e := b.view().Emails[0]; e.FirstAttemptAt == nil || !e.FirstAttemptAt.Equal(*first) {
+		t.Errorf("first at %v, and before the retry %v", e.FirstAttemptAt, first)
+	}
+	b.exec(`UPDATE obligations SET first_attempt_at = first_attempt_at - interval '2 hours' WHERE session = $1 AND kind = 'email'`, b.key.Session)
+	_, err := b.ClaimEmail(t.Context(), b.work(1), terms, render)
+	if d := denied(t, err); d.Why != ledger.DeniedPastWindow {
+		t.Errorf("an hour after the window: %s", d.Why)
 	}
 }
 
