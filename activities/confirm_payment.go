@@ -20,7 +20,7 @@ const (
 )
 
 type paymentLedger interface {
-	PaymentState(ctx context.Context, key order.Key) (order.PaymentState, order.Reason, error)
+	PaymentState(ctx context.Context, key order.Key) (ledger.Recorded, error)
 	RecordPayment(ctx context.Context, p ledger.Payment) (ledger.Recorded, error)
 }
 
@@ -47,12 +47,12 @@ func (a *Activities) ConfirmPayment(ctx context.Context, in ConfirmPaymentInput)
 	info := activity.GetInfo(ctx)
 	// The straight path saves the question: a first attempt of a first run cannot have been here before.
 	if in.Again || info.Attempt > 1 || info.WorkflowExecution.RunID != in.Origin {
-		state, reason, err := a.Ledger.PaymentState(ctx, in.Order)
+		known, err := a.Ledger.PaymentState(ctx, in.Order)
 		if err != nil {
 			return ConfirmPaymentResult{}, a.failed(ctx, stepPayment, in.Order, judge(err).class, err)
 		}
-		if state == order.PaymentConfirmed && reason != order.ReasonItemsUnknown {
-			return ConfirmPaymentResult{Payment: state, Reason: reason}, nil
+		if known.State == order.PaymentConfirmed && known.Reason != order.ReasonItemsUnknown {
+			return recorded(known), nil
 		}
 	}
 	environment, found := a.Environments[in.Order.Environment]
@@ -74,7 +74,13 @@ func (a *Activities) ConfirmPayment(ctx context.Context, in ConfirmPaymentInput)
 	}
 	crashpoint.Reach("payment.recorded")
 	a.done(ctx, stepPayment, in.Order, string(now.State))
-	return ConfirmPaymentResult{Payment: now.State, Reason: now.Reason, ReviewDue: now.Reversed}, nil
+	return recorded(now), nil
+}
+
+// recorded is the one answer of every attempt: one whose own answer was lost has to say the same once more, above all
+// that the money may have gone back.
+func recorded(r ledger.Recorded) ConfirmPaymentResult {
+	return ConfirmPaymentResult{Payment: r.State, Reason: r.Reason, ReviewDue: r.Reversed}
 }
 
 func (a *Activities) paymentFailure(ctx context.Context, in ConfirmPaymentInput, err error) (ConfirmPaymentResult, error) {

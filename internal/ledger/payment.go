@@ -108,15 +108,15 @@ func (l *Ledger) RecordPayment(ctx context.Context, p Payment) (Recorded, error)
 }
 
 // PaymentState returns what the ledger knows of an order's payment.
-func (l *Ledger) PaymentState(ctx context.Context, key order.Key) (order.PaymentState, order.Reason, error) {
-	var state order.PaymentState
-	var reason order.Reason
-	err := l.pool.QueryRow(ctx, `SELECT payment, coalesce(attention_reason, '') FROM orders WHERE environment = $1 AND session = $2`,
-		key.Environment, key.Session).Scan(&state, &reason)
+func (l *Ledger) PaymentState(ctx context.Context, key order.Key) (Recorded, error) {
+	var r Recorded
+	err := l.pool.QueryRow(ctx, `
+SELECT payment, coalesce(attention_reason, ''), reversal_due_at IS NOT NULL FROM orders WHERE environment = $1 AND session = $2`,
+		key.Environment, key.Session).Scan(&r.State, &r.Reason, &r.Reversed)
 	if noRows(err) {
-		return order.PaymentPending, "", nil
+		return Recorded{State: order.PaymentPending}, nil
 	}
-	return state, reason, safe("read a payment", err)
+	return r, safe("read a payment", err)
 }
 
 type itemArrays struct {
