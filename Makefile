@@ -1,5 +1,5 @@
 # Everything here is one program; it needs Go, and gets or names what else is missing.
-DEV = go run ./internal/dev/cmd
+DEV = go run ./internal/lab/stack/cmd
 
 .DEFAULT_GOAL := help
 .PHONY: help up demo test bench soak services clean

@@ -25,13 +25,13 @@ import (
 	"handover/internal/access"
 	"handover/internal/access/kinds"
 	"handover/internal/alert"
-	"handover/internal/dev/testenv"
 	"handover/internal/email/resend"
+	"handover/internal/lab/sandbox"
+	"handover/internal/lab/stack/testenv"
 	"handover/internal/ledger"
 	"handover/internal/link"
 	"handover/internal/order"
 	"handover/internal/payment/stripe"
-	"handover/internal/sandbox"
 )
 
 var shared testenv.Shared

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"handover/internal/email"
+	"handover/internal/lab/sandbox"
 	"handover/internal/order"
-	"handover/internal/sandbox"
 )
 
 func TestTokenIsNotStored(t *testing.T) {

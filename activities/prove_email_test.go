@@ -17,8 +17,8 @@ import (
 	"handover/activities"
 	"handover/internal/email"
 	"handover/internal/email/resend"
+	"handover/internal/lab/sandbox"
 	"handover/internal/order"
-	"handover/internal/sandbox"
 )
 
 // lost has the access granted, at an address of its own, and one attempt at the email made whose answer was lost.

@@ -14,7 +14,7 @@ import (
 
 	"handover/activities"
 	"handover/internal/alert"
-	"handover/internal/dev/testenv"
+	"handover/internal/lab/stack/testenv"
 	"handover/internal/ledger"
 	"handover/internal/order"
 )

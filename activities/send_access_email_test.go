@@ -11,9 +11,9 @@ import (
 
 	"handover/activities"
 	"handover/internal/email"
+	"handover/internal/lab/sandbox"
 	"handover/internal/link"
 	"handover/internal/order"
-	"handover/internal/sandbox"
 )
 
 // quoting is an answer that repeats what it was sent, as providers' errors do.

@@ -10,9 +10,9 @@ import (
 	"handover/activities"
 	"handover/internal/access"
 	"handover/internal/access/download"
+	"handover/internal/lab/sandbox"
 	"handover/internal/ledger"
 	"handover/internal/order"
-	"handover/internal/sandbox"
 )
 
 func TestLookAtThePaymentIsRecorded(t *testing.T) {

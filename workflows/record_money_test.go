@@ -3,7 +3,7 @@ package workflows_test
 import (
 	enumspb "go.temporal.io/api/enums/v1"
 
-	"handover/internal/sandbox"
+	"handover/internal/lab/sandbox"
 	"handover/workflows"
 )
 

@@ -11,8 +11,8 @@ import (
 
 	"handover/internal/check"
 	"handover/internal/config"
-	"handover/internal/dev/testenv"
 	"handover/internal/email"
+	"handover/internal/lab/stack/testenv"
 	"handover/internal/ledger"
 	"handover/internal/link"
 	"handover/internal/payment"

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"handover/internal/check"
-	"handover/internal/dev/testenv"
+	"handover/internal/lab/stack/testenv"
 	"handover/internal/payment"
 )
 

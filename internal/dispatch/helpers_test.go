@@ -24,8 +24,8 @@ import (
 	sdklog "go.temporal.io/sdk/log"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"handover/internal/dev/testenv"
 	"handover/internal/dispatch"
+	"handover/internal/lab/stack/testenv"
 	"handover/internal/ledger"
 	"handover/internal/order"
 	"handover/workflows"

@@ -8,7 +8,7 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 
-	"handover/internal/dev/testenv"
+	"handover/internal/lab/stack/testenv"
 	"handover/internal/ledger"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"handover/internal/dev/testenv"
+	"handover/internal/lab/stack/testenv"
 	"handover/internal/ledger"
 )
 

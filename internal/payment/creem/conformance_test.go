@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
+	"handover/internal/lab/sandbox"
 	"handover/internal/order"
 	"handover/internal/payment"
 	"handover/internal/payment/creem"
 	"handover/internal/payment/paymenttest"
-	"handover/internal/sandbox"
 )
 
 func TestConformance(t *testing.T) {

@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"handover/internal/lab/sandbox"
 	"handover/internal/order"
 	"handover/internal/payment"
 	"handover/internal/payment/paymenttest"
 	"handover/internal/payment/stripe"
-	"handover/internal/sandbox"
 )
 
 func TestConformance(t *testing.T) {

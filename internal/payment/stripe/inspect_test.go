@@ -14,10 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"handover/internal/check/finding"
+	"handover/internal/lab/sandbox"
 	"handover/internal/order"
 	"handover/internal/payment"
 	"handover/internal/payment/stripe"
-	"handover/internal/sandbox"
 )
 
 const wantedURL = "https://shop.example/webhooks/payments/live"

@@ -1,0 +1,79 @@
+package crash_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"handover/internal/alert"
+	"handover/internal/lab/crash"
+	"handover/internal/lab/sandbox"
+	"handover/internal/order"
+)
+
+func TestTheOwnerIsToldOnceForAnOrderAndOnceForAFaultInTheSettings(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	told := map[order.Reason][]string{}
+	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var a alert.Alert
+		if err := json.NewDecoder(r.Body).Decode(&a); err != nil {
+			t.Error(err)
+		}
+		mu.Lock()
+		told[a.Reason] = append(told[a.Reason], a.Order)
+		mu.Unlock()
+	}))
+	t.Cleanup(hook.Close)
+	count := func(reason order.Reason) int {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(told[reason])
+	}
+	s := crash.Open(t, crash.Options{Config: "[alerts]\nemail = [\"owner@shop.test\"]\nurl = \"" + hook.URL + "\"\n"})
+	refused := s.Fault(sandbox.Fault{Target: "resend.send", Mode: "refuse", Status: 422, Name: "validation_error", Match: "/email/"})
+	first, second := s.Buy(nil), s.Buy(nil)
+	s.Eventually("both are told", func() bool { return count(order.ReasonEmailRefused) == 2 })
+	// A try that fails for the same reason on the same day tells nothing new.
+	if _, errs, code := s.Command("retry", "test/"+first, "--reason", "let us see"); code != 0 {
+		t.Fatalf("retry ended %d: %s", code, errs)
+	}
+	s.AwaitFault("fired", refused, 3)
+	s.Eventually("it needs a person again", func() bool {
+		return strings.Contains(s.Log("worker"), `"step":"alert"`) && s.Status(first).Email.State == order.EmailAttention
+	})
+
+	s.Judge.ClearFaults()
+	s.Fault(sandbox.Fault{Target: "resend.send", Mode: "refuse", Status: 401, Name: "missing_api_key"})
+	for range 3 {
+		session := s.Buy(nil)
+		s.Eventually("the email needs a person", func() bool { return s.Status(session).Email.State == order.EmailAttention })
+	}
+	s.Eventually("the fault is told", func() bool { return count(order.ReasonEmailConfig) == 1 })
+	s.Judge.ClearFaults()
+	if _, errs, code := s.Command("retry", "--misconfigured", "--reason", "mended"); code != 0 {
+		t.Fatalf("retry --misconfigured ended %d: %s", code, errs)
+	}
+	if _, errs, code := s.Command("resend", "test/"+second, "--reason", "mended", "--to", "right@buyer.test"); code != 0 {
+		t.Fatalf("resend ended %d: %s", code, errs)
+	}
+	s.AwaitState(second, order.CustomerReady)
+	if count(order.ReasonEmailRefused) != 2 || count(order.ReasonEmailConfig) != 1 {
+		t.Errorf("told in the end: %v", told)
+	}
+	owners := 0
+	for _, m := range s.Judge.Messages() {
+		if len(m.To) == 1 && m.To[0] == "owner@shop.test" {
+			owners++
+			if strings.Contains(m.Text, "buyer.test") || !strings.Contains(m.Text, "starter resend test/") {
+				t.Errorf("the owner's email:\n%s", m.Text)
+			}
+		}
+	}
+	if owners != 2 { // the one about the settings could not go: it is told by POST
+		t.Errorf("%d emails to the owner, want one for each refused order", owners)
+	}
+}

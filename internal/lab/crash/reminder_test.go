@@ -1,0 +1,91 @@
+package crash_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"handover/internal/alert"
+	"handover/internal/lab/crash"
+	"handover/internal/lab/sandbox"
+	"handover/internal/lab/stack/testenv"
+	"handover/internal/ledger"
+	"handover/internal/order"
+)
+
+// reconcile runs the reconciliation now and waits for the end of the pass.
+func reconcile(t *testing.T, s *crash.Shop) {
+	t.Helper()
+	const last = `"msg":"sales reconciled"`
+	passes := strings.Count(s.Log("worker"), last)
+	trigger(t, s)
+	s.Eventually("a pass has ended", func() bool { return strings.Count(s.Log("worker"), last) > passes })
+}
+
+func TestTheOwnerIsRemindedOnceADayInOneMessage(t *testing.T) {
+	t.Parallel()
+	told := make(chan alert.Alert, 10)
+	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var a alert.Alert
+		if err := json.NewDecoder(r.Body).Decode(&a); err != nil {
+			t.Error(err)
+		}
+		told <- a
+	}))
+	t.Cleanup(hook.Close)
+	s := crash.Open(t, crash.Options{Config: "[alerts]\nurl = \"" + hook.URL + "\"\n"})
+	s.Fault(sandbox.Fault{Target: "resend.send", Mode: "refuse", Status: 422, Name: "validation_error"})
+	sessions := []string{s.Buy(nil), s.Buy(nil)}
+	for range sessions {
+		if a := <-told; a.Reason != order.ReasonEmailRefused {
+			t.Fatalf("told %+v", a)
+		}
+	}
+	reconcile(t, s)
+	for _, sql := range []string{ // two days later
+		`UPDATE orders SET attention_at = attention_at - interval '2 days'`,
+		`UPDATE alerts SET claimed_at = claimed_at - interval '2 days', day = day - 2`,
+	} {
+		if _, err := s.Database().Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reconcile(t, s)
+	reconcile(t, s)
+	reminder := <-told
+	if reminder.Reason != order.ReasonStillWaiting || reminder.Waiting != 2 || len(reminder.Orders) != 2 || len(told) != 0 {
+		t.Fatalf("reminded by %+v, and %d more", reminder, len(told))
+	}
+	for _, w := range reminder.Orders {
+		if !strings.Contains(w.Next, "starter resend "+w.Order) || w.AgeSeconds < 2*86400 {
+			t.Errorf("reminded of %+v", w)
+		}
+	}
+}
+
+// No starter runs, and its event is in the ledger: the worker's reconciliation hands it over.
+func TestAnEventIsHandedOverWithoutAStarter(t *testing.T) {
+	t.Parallel()
+	url := testenv.Database(t)
+	s := crash.Open(t, crash.Options{DatabaseURL: url})
+	session := s.Checkout(nil)
+	s.Starter.Stop()
+	pool, err := ledger.Connect(t.Context(), url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	if _, err := ledger.New(pool).StoreEvent(t.Context(), ledger.WebhookEvent{
+		Environment: "test", ID: "evt_left", Type: crash.Completed, Kind: "checkout", Session: session, Body: []byte("{}")}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Database().Exec(t.Context(), `UPDATE webhook_events SET received_at = received_at - interval '10 minutes'`); err != nil {
+		t.Fatal(err)
+	}
+	reconcile(t, s)
+	s.AwaitAccepted(session, 1)
+	s.StartStarter()
+	s.SettledOnce(session, 1)
+}

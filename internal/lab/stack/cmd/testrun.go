@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"handover/internal/lab/stack"
+	"handover/internal/lab/stack/testenv"
+)
+
+const workflowcheck = "go.temporal.io/sdk/contrib/tools/workflowcheck"
+
+// test runs every check, then the tests, on servers that it starts once. With arguments it runs `go test` with them and
+// leaves the checks out; ./... is meant when they name no package.
+func test(ctx context.Context, root string, arguments []string) (err error) {
+	s, ctx, err := newStack(ctx, root, "test")
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if err := s.state.Wipe(); err != nil {
+		return err
+	}
+	if len(arguments) == 0 {
+		if err := s.checks(ctx); err != nil {
+			return err
+		}
+	}
+	chromium, err := stack.EnsureChromium(ctx, s.say)
+	if err != nil {
+		return err
+	}
+	if err := s.startServers(ctx, serverOptions{fast: true, headless: true}); err != nil {
+		return err
+	}
+	command := exec.CommandContext(ctx, "go", slices.Concat(s.testFlags(ctx), withPackage(arguments))...)
+	command.Env = slices.Concat(stack.WithoutTemporal(os.Environ()), s.testVariables(), []string{testenv.ChromiumVariable + "=" + chromium})
+	if err := s.shown(command); err != nil {
+		return fmt.Errorf("the tests failed (%w)", err)
+	}
+	return nil
+}
+
+// checks are what needs no server.
+func (s *running) checks(ctx context.Context) error {
+	if err := s.gofmt(ctx); err != nil {
+		return err
+	}
+	if err := s.shown(exec.CommandContext(ctx, "go", "vet", "./...")); err != nil {
+		return fmt.Errorf("go vet: %w", err)
+	}
+	dir := filepath.Join(s.root, "internal", "lab", "tools", "checks")
+	version, err := stack.PinnedVersion(dir, workflowcheck)
+	if err != nil {
+		return err
+	}
+	checker := filepath.Join(stack.CacheDir(s.root), "workflowcheck-"+version)
+	err = stack.BuildOnce(ctx, stack.Build{
+		Target: checker, Dir: dir, Package: workflowcheck, Out: s.say, Notice: "building workflowcheck once …",
+	})
+	if err != nil {
+		return err
+	}
+	exceptions := filepath.Join(dir, "workflowcheck.yaml")
+	if err := s.shown(exec.CommandContext(ctx, checker, "-config", exceptions, "./workflows/...")); err != nil {
+		return fmt.Errorf("workflowcheck: a workflow does what must not be repeated (%w)", err)
+	}
+	return nil
+}
+
+func (s *running) gofmt(ctx context.Context) error {
+	command := exec.CommandContext(ctx, "gofmt", "-l", ".")
+	command.Dir = s.root
+	text, err := command.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("gofmt: %w\n%s", err, text)
+	}
+	if len(text) > 0 {
+		return fmt.Errorf("not formatted, run gofmt -w on:\n%s", text)
+	}
+	return nil
+}
+
+// shown runs the command in the repository, with its output on ours.
+func (s *running) shown(command *exec.Cmd) error {
+	began := time.Now()
+	fmt.Fprintf(s.say, "$ %s %s\n", filepath.Base(command.Path), strings.Join(command.Args[1:], " "))
+	command.Dir, command.Stdout, command.Stderr = s.root, os.Stdout, os.Stderr
+	// Asked to end, it first ends what it started itself.
+	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
+	command.WaitDelay = 10 * time.Second
+	err := command.Run()
+	fmt.Fprintf(s.say, "  %s\n", round(time.Since(began)))
+	return err
+}
+
+// testFlags add the race detector where a C compiler makes it possible.
+func (s *running) testFlags(ctx context.Context) []string {
+	flags := []string{"test", "-count=1", "-timeout=15m"}
+	text, err := exec.CommandContext(ctx, "go", "env", "CGO_ENABLED", "CC").Output()
+	settings := strings.Fields(string(text))
+	if err == nil && len(settings) > 1 && settings[0] == "1" {
+		if _, err := exec.LookPath(settings[1]); err == nil {
+			return append(flags, "-race")
+		}
+	}
+	fmt.Fprintln(s.say, "no C compiler here: the tests run without the race detector")
+	return flags
+}
+
+func withPackage(arguments []string) []string {
+	named := slices.ContainsFunc(arguments, func(a string) bool {
+		return a == "." || strings.HasPrefix(a, "./") || strings.HasPrefix(a, "handover/")
+	})
+	if named {
+		return arguments
+	}
+	return append([]string{"./..."}, arguments...)
+}

@@ -1,0 +1,105 @@
+package stack
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+)
+
+const (
+	temporalModule = "internal/lab/tools/temporal" // pins the release, outside our own module
+	temporalImport = "github.com/temporalio/cli"
+)
+
+// TemporalOptions says where EnsureTemporal looks and builds.
+type TemporalOptions struct {
+	Root  string    // the repository
+	Cache string    // where the built program is kept, see CacheDir
+	Out   io.Writer // told about a build
+}
+
+// CacheDir is where built tools are kept for all clones of this user: $XDG_CACHE_HOME/handover, else ~/.cache/handover,
+// else, for a user without a home, in the repository.
+func CacheDir(root string) string {
+	if dir := os.Getenv("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "handover")
+	}
+	if home, err := os.UserHomeDir(); err == nil && filepath.IsAbs(home) {
+		return filepath.Join(home, ".cache", "handover")
+	}
+	return filepath.Join(root, ".handover", "cache")
+}
+
+// EnsureTemporal returns the path of a temporal program that can run a development server: the one that TEMPORAL_CLI
+// names, one on the PATH that is new enough, or the pinned official release, which it builds once.
+func EnsureTemporal(ctx context.Context, options TemporalOptions) (string, error) {
+	if named := os.Getenv("TEMPORAL_CLI"); named != "" {
+		if _, err := temporalVersion(ctx, named); err != nil {
+			return "", fmt.Errorf("TEMPORAL_CLI: %w", err)
+		}
+		return filepath.Abs(named)
+	}
+	if path, err := exec.LookPath("temporal"); err == nil {
+		if version, err := temporalVersion(ctx, path); err == nil && version.serves() {
+			return filepath.Abs(path)
+		}
+	}
+	dir := filepath.Join(options.Root, temporalModule)
+	version, err := PinnedVersion(dir, temporalImport)
+	if err != nil {
+		return "", err
+	}
+	target := filepath.Join(options.Cache, "temporal-"+version)
+	return target, BuildOnce(ctx, Build{
+		Target: target, Dir: dir, Package: temporalImport + "/cmd/temporal",
+		Flags: []string{"-ldflags", "-s -w -X " + temporalImport + "/temporalcli.Version=" + version},
+		Out:   options.Out,
+		Notice: fmt.Sprintf("building the Temporal development server once (official release %s; 3 to 6 minutes on two cores) …",
+			version),
+	})
+}
+
+var printedVersion = regexp.MustCompile(`version v?(\d+)\.(\d+)\.(\d+)\S* \(Server (\d+)\.(\d+)\.(\d+)`)
+
+// A release is the version of the program and of the server inside it. A program that was built without its release's
+// build script calls itself 0.0.0; then the server's version tells.
+type release struct{ cli, server [3]int }
+
+// serves says whether it is at least release 1.5, the oldest that the flags of StartTemporal were checked with.
+func (r release) serves() bool {
+	if r.cli[0] == 0 {
+		return r.server[0] > 1 || r.server[1] >= 29
+	}
+	return r.cli[0] > 1 || r.cli[1] >= 5
+}
+
+func (r release) name() string {
+	v := r.cli
+	prefix := ""
+	if v[0] == 0 {
+		v, prefix = r.server, "server-"
+	}
+	return fmt.Sprintf("%s%d.%d.%d", prefix, v[0], v[1], v[2])
+}
+
+func temporalVersion(ctx context.Context, path string) (release, error) {
+	text, err := exec.CommandContext(ctx, path, "--version").Output()
+	if err != nil {
+		return release{}, fmt.Errorf("%s cannot be run: %w", path, err)
+	}
+	numbers := printedVersion.FindSubmatch(text)
+	if numbers == nil {
+		return release{}, fmt.Errorf("%s is not the temporal program: it does not print its version", path)
+	}
+	var r release
+	for i := range 3 {
+		r.cli[i], _ = strconv.Atoi(string(numbers[1+i]))
+		r.server[i], _ = strconv.Atoi(string(numbers[4+i]))
+	}
+	return r, nil
+}
