@@ -52,7 +52,7 @@ func Pointed(t testing.TB, program string) string { t.Helper(); return pointed.b
 // Root is the directory of this checkout.
 func Root() string {
 	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "..", "..")
+	return filepath.Join(filepath.Dir(file), "..", "..", "..")
 }
 
 // CleanUp removes what was built. Call it from TestMain, after the tests.
