@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"handover/internal/alert"
 	"handover/internal/ledger"
+	"handover/internal/notify"
 	"handover/internal/order"
 )
 
@@ -22,7 +22,7 @@ type alertLedger interface {
 type Owner interface {
 	Configured() bool
 	Tell(ctx context.Context, key order.Key, reason order.Reason, now time.Time) error
-	Remind(ctx context.Context, longest []alert.Waiting, total int, now time.Time) error
+	Remind(ctx context.Context, longest []notify.Waiting, total int, now time.Time) error
 }
 
 // AlertOwnerInput is what to tell.

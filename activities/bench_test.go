@@ -23,13 +23,13 @@ import (
 
 	"handover/activities"
 	"handover/internal/access"
-	"handover/internal/access/kinds"
-	"handover/internal/alert"
+	accessregistry "handover/internal/access/registry"
 	"handover/internal/email/resend"
 	"handover/internal/lab/sandbox"
 	"handover/internal/lab/stack/testenv"
 	"handover/internal/ledger"
 	"handover/internal/link"
+	"handover/internal/notify"
 	"handover/internal/order"
 	"handover/internal/payment/stripe"
 )
@@ -92,7 +92,7 @@ func newBench(t *testing.T) *bench {
 	pool := shared.Pool(t)
 	b := &bench{
 		t: t, pool: pool, ledger: ledger.New(pool), sandbox: sandbox.Client{Base: server.URL}, logs: &logged{}, counted: &counted{},
-		key: order.Key{Environment: "test", Session: "cs_test_" + rand.Text()}, secrets: []string{oldSecret}, kinds: kinds.Own(),
+		key: order.Key{Environment: "test", Session: "cs_test_" + rand.Text()}, secrets: []string{oldSecret}, kinds: accessregistry.Own(),
 		callTimeout: 10 * time.Second, mode: order.Test,
 		cfg: activities.Config{
 			From: "Shop <orders@shop.example>", ShopName: "Shop", EmailLease: time.Minute, EmailWindow: 23 * time.Hour, EmailAttempts: 8,
@@ -127,7 +127,7 @@ func (b *bench) worker() *activities.Activities {
 	b.must(err)
 	sender, err := resend.New(resend.Config{APIKey: resendKey, APIURL: b.sandbox.Base + "/resend", CallTimeout: b.callTimeout})
 	b.must(err)
-	return activities.New(activities.Deps{Owner: alert.New(alert.Config{}),
+	return activities.New(activities.Deps{Owner: notify.New(notify.Config{}),
 		Ledger: b.ledger, Environments: map[string]activities.Environment{"test": {Mode: b.mode, Provider: provider}},
 		Catalogue: order.NewCatalogue(b.products), Kinds: b.kinds, Sender: sender, Links: b.links(), Outcomes: b.counted,
 		Log: slog.New(slog.NewJSONHandler(b.logs, &slog.HandlerOptions{Level: slog.LevelDebug})),

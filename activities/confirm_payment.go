@@ -6,7 +6,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
-	"handover/internal/crashpoint"
+	"handover/internal/failpoint"
 	"handover/internal/ledger"
 	"handover/internal/order"
 	"handover/internal/proof"
@@ -60,19 +60,19 @@ func (a *Activities) ConfirmPayment(ctx context.Context, in ConfirmPaymentInput)
 		err := fmt.Errorf("environment %q is not in this worker's configuration: %w", in.Order.Environment, errMisconfigured)
 		return ConfirmPaymentResult{}, a.stopPayment(ctx, in, order.ClassMisconfigured, err)
 	}
-	crashpoint.Reach("payment.before_retrieve")
+	failpoint.Hit("payment.before_retrieve")
 	facts, err := environment.Provider.Session(ctx, in.Order.Session)
 	if err != nil {
 		return a.paymentFailure(ctx, in, err)
 	}
-	crashpoint.Reach("payment.retrieved")
+	failpoint.Hit("payment.retrieved")
 	looked := proof.Assess(in.Order, environment.Mode, a.Catalogue, facts)
 	looked.Event = in.Event
 	now, err := a.Ledger.RecordPayment(ctx, looked)
 	if err != nil {
 		return ConfirmPaymentResult{}, a.failed(ctx, stepPayment, in.Order, judge(err).class, err)
 	}
-	crashpoint.Reach("payment.recorded")
+	failpoint.Hit("payment.recorded")
 	a.done(ctx, stepPayment, in.Order, string(now.State))
 	return recorded(now), nil
 }

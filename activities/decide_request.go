@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"handover/internal/crashpoint"
+	"handover/internal/failpoint"
 	"handover/internal/ledger"
 	"handover/internal/order"
 )
@@ -63,7 +63,7 @@ func (a *Activities) DecideRequest(ctx context.Context, in DecideRequestInput) (
 	if err != nil {
 		return DecideRequestResult{}, a.failed(ctx, stepRequest, in.Order, judge(err).class, err)
 	}
-	crashpoint.Reach("request.decided")
+	failpoint.Hit("request.decided")
 	a.done(ctx, stepRequest, in.Order, string(d.Outcome))
 	return DecideRequestResult{Outcome: d.Outcome, Refusal: d.Refusal, Says: d.Refusal.Says(), Generation: d.Generation, Repeated: d.Repeated,
 		Reason: d.Attention}, nil

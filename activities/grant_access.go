@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"handover/internal/crashpoint"
+	"handover/internal/failpoint"
 	"handover/internal/ledger"
 	"handover/internal/order"
 )
@@ -29,7 +29,7 @@ var errNotGiven = errors.New("access is owed of a kind that this worker does not
 // GrantAccess makes the downloads and licence keys of an order exist. Claiming, writing and finishing are one
 // transaction, so it happens whole or not at all, and what is finished is left as it is: a second run makes nothing.
 func (a *Activities) GrantAccess(ctx context.Context, in GrantAccessInput) (GrantAccessResult, error) {
-	crashpoint.Reach("access.before_claim")
+	failpoint.Hit("access.before_claim")
 	made, err := a.Ledger.GrantOwn(ctx, in.Order, a.ownKinds(), ledger.Terms{Cap: a.cfg.AccessAttempts}, a.make)
 	if err != nil {
 		return GrantAccessResult{}, a.failed(ctx, stepAccess, in.Order, judge(err).class, err)
@@ -45,7 +45,7 @@ func (a *Activities) GrantAccess(ctx context.Context, in GrantAccessInput) (Gran
 		}
 		return GrantAccessResult{Access: view.Facts.Access}, nil
 	}
-	crashpoint.Reach("access.granted")
+	failpoint.Hit("access.granted")
 	a.done(ctx, stepAccess, in.Order, string(order.AccessGranted))
 	return GrantAccessResult{Access: order.AccessGranted}, nil
 }

@@ -7,18 +7,18 @@ import (
 
 	"handover/internal/ledger"
 	"handover/internal/order"
-	"handover/internal/reconcile"
+	"handover/internal/recovery"
 )
 
 const stepReconcile = "reconcile"
 
 type reconcileLedger interface {
-	reconcile.OwnLedger
+	recovery.Ledger
 	Reconciled(ctx context.Context, r ledger.Reconciliation) error
 }
 
 // Runs are the orders' workflows, seen from outside.
-type Runs = reconcile.OwnRuns
+type Runs = recovery.Runs
 
 // ReconcileResult is what one pass came to.
 type ReconcileResult struct {
@@ -30,7 +30,7 @@ type ReconcileResult struct {
 // Reconcile goes through everything in the ledger that should be under way, and in the end reminds the owner of what has
 // waited for a day. Going through it twice is safe.
 func (a *Activities) Reconcile(ctx context.Context) (ReconcileResult, error) {
-	own := reconcile.Own{Ledger: a.Ledger, Runs: a.Runs, Log: a.Log, Beat: func(checked int) { activity.RecordHeartbeat(ctx, checked) }}
+	own := recovery.Stuck{Ledger: a.Ledger, Runs: a.Runs, Log: a.Log, Heartbeat: func(checked int) { activity.RecordHeartbeat(ctx, checked) }}
 	r, err := own.Run(ctx)
 	if err == nil {
 		err = a.Ledger.Reconciled(ctx, r)

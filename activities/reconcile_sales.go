@@ -9,12 +9,12 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"handover/internal/order"
-	"handover/internal/reconcile"
+	"handover/internal/recovery/missed"
 )
 
 const stepSales = "reconcile_sales"
 
-type salesLedger = reconcile.Ledger
+type salesLedger = missed.Ledger
 
 // ReconcileSalesResult is what one pass over the providers' lists came to, all environments together.
 type ReconcileSalesResult struct {
@@ -28,13 +28,13 @@ type ReconcileSalesResult struct {
 // ReconcileSales asks every environment's provider for its paid sessions, from when they are not known to be complete on,
 // and delivers those that nobody told of. What one provider does not answer is the next pass's; the others do not wait for it.
 func (a *Activities) ReconcileSales(ctx context.Context) (ReconcileSalesResult, error) {
-	r := reconcile.Reconciler{Ledger: a.Ledger, Runs: a.Runs, Catalogue: a.Catalogue, Log: a.Log, Now: time.Now, Pause: pause}
+	r := missed.Sales{Ledger: a.Ledger, Runs: a.Runs, Catalogue: a.Catalogue, Log: a.Log, Now: time.Now, Pause: pause}
 	var sum ReconcileSalesResult
 	refused := false
 	for _, name := range slices.Sorted(maps.Keys(a.Environments)) {
 		e := a.Environments[name]
-		result, err := r.Run(ctx, reconcile.Environment{Name: name, Mode: e.Mode, Provider: e.Provider},
-			reconcile.Options{Beat: func() { activity.RecordHeartbeat(ctx) }})
+		result, err := r.Run(ctx, missed.Environment{Name: name, Mode: e.Mode, Provider: e.Provider},
+			missed.Options{Heartbeat: func() { activity.RecordHeartbeat(ctx) }})
 		if err != nil {
 			return sum, a.failed(ctx, stepSales, order.Key{}, judge(err).class, err)
 		}

@@ -13,9 +13,9 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"handover/activities"
-	"handover/internal/alert"
 	"handover/internal/lab/stack/testenv"
 	"handover/internal/ledger"
+	"handover/internal/notify"
 	"handover/internal/order"
 )
 
@@ -45,7 +45,7 @@ func (r *runs) LeftBehind(_ context.Context, grace time.Duration, limit int) (ha
 // reminded is an owner who keeps what was said.
 type reminded struct {
 	deaf  bool
-	told  [][]alert.Waiting
+	told  [][]notify.Waiting
 	total int
 }
 
@@ -54,7 +54,7 @@ func (*reminded) Tell(context.Context, order.Key, order.Reason, time.Time) error
 	return errors.New("nobody is told of one order here")
 }
 
-func (r *reminded) Remind(_ context.Context, longest []alert.Waiting, total int, _ time.Time) error {
+func (r *reminded) Remind(_ context.Context, longest []notify.Waiting, total int, _ time.Time) error {
 	if r.deaf {
 		return errors.New("no answer")
 	}
@@ -97,7 +97,7 @@ func TestAPassHandsOverEventsThatNoStarterHas(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := &runs{events: c.events}
-			got := pass(t, ledger.New(testenv.Migrated(t)), r, alert.New(alert.Config{}))
+			got := pass(t, ledger.New(testenv.Migrated(t)), r, notify.New(notify.Config{}))
 			if diff := cmp.Diff(c.want, got); diff != "" || len(r.events) != c.left {
 				t.Errorf("%d events are left; result (-want +got):\n%s", len(r.events), diff)
 			}

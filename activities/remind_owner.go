@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"handover/internal/alert"
+	"handover/internal/notify"
 	"handover/internal/order"
 )
 
@@ -33,9 +33,9 @@ func (a *Activities) remind(ctx context.Context) {
 		return
 	}
 	now := time.Now()
-	longest := make([]alert.Waiting, len(listed))
+	longest := make([]notify.Waiting, len(listed))
 	for i, w := range listed {
-		longest[i] = alert.NewWaiting(w.Key, w.Reason, w.Since, now)
+		longest[i] = notify.NewWaiting(w.Key, w.Reason, w.Since, now)
 	}
 	telling, cancel := context.WithTimeout(ctx, remindersLimit)
 	defer cancel()

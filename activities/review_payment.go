@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"handover/internal/crashpoint"
+	"handover/internal/failpoint"
 	"handover/internal/ledger"
 	"handover/internal/order"
 	"handover/internal/payment"
@@ -52,7 +52,7 @@ func (a *Activities) ReviewPayment(ctx context.Context, in ReviewPaymentInput) (
 	if err != nil {
 		return ReviewPaymentResult{}, a.failed(ctx, stepReview, in.Order, judge(err).class, err)
 	}
-	crashpoint.Reach("revoke.recorded")
+	failpoint.Hit("revoke.recorded")
 	a.done(ctx, stepReview, in.Order, "recorded")
 	return ReviewPaymentResult{}, nil
 }
@@ -102,12 +102,12 @@ type ChangeAccessResult struct {
 // ChangeAccess ends, holds or gives back access as the ledger says it has to be. Claiming, changing and finishing are
 // one transaction, so it happens whole or not at all, and what is finished is left as it is.
 func (a *Activities) ChangeAccess(ctx context.Context, in ChangeAccessInput) (ChangeAccessResult, error) {
-	crashpoint.Reach("revoke.before_claim")
+	failpoint.Hit("revoke.before_claim")
 	changed, err := a.Ledger.ChangeOwn(ctx, in.Order, a.ownKinds(), ledger.Terms{Cap: a.cfg.RevokeAttempts})
 	if err != nil {
 		return ChangeAccessResult{}, a.failed(ctx, stepRevoke, in.Order, judge(err).class, err)
 	}
-	crashpoint.Reach("revoke.done")
+	failpoint.Hit("revoke.done")
 	read, err := a.ReadOrder(ctx, ReadOrderInput{Order: in.Order})
 	if err != nil {
 		return ChangeAccessResult{}, err

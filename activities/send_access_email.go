@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"time"
 
-	"handover/internal/crashpoint"
 	"handover/internal/email"
+	"handover/internal/failpoint"
 	"handover/internal/ledger"
 	"handover/internal/link"
 	"handover/internal/order"
@@ -43,18 +43,18 @@ type SendAccessEmailResult struct {
 func (a *Activities) SendAccessEmail(ctx context.Context, in SendAccessEmailInput) (SendAccessEmailResult, error) {
 	work := ledger.EmailWork(in.Order, in.Generation)
 	terms := ledger.Terms{Lease: a.cfg.EmailLease, Cap: a.cfg.EmailAttempts, Window: a.cfg.EmailWindow}
-	crashpoint.Reach("email.before_claim")
+	failpoint.Hit("email.before_claim")
 	began := wallClock()
 	claim, err := a.Ledger.ClaimEmail(ctx, work, terms, func(d ledger.EmailData) (ledger.Frozen, error) { return a.freeze(d, in.Generation) })
 	if err != nil {
 		return a.unclaimed(ctx, work, err)
 	}
-	crashpoint.Reach("email.claimed")
+	failpoint.Hit("email.claimed")
 	token, err := a.Links.Token(claim.LinkSecret, in.Order, claim.LinkVersion)
 	if err != nil {
 		return a.stopEmailFor(ctx, work, claim.Token, order.ClassMisconfigured, order.ReasonLinkSecret, err)
 	}
-	crashpoint.Reach("email.before_send")
+	failpoint.Hit("email.before_send")
 	if wallClock().Sub(began) >= a.cfg.EmailLease { // this process was frozen meanwhile, and another may have the claim
 		return SendAccessEmailResult{}, a.failed(ctx, stepEmail, in.Order, order.ClassUnknown, ledger.ErrLost)
 	}
@@ -62,14 +62,14 @@ func (a *Activities) SendAccessEmail(ctx context.Context, in SendAccessEmailInpu
 	if err != nil {
 		return a.sendFailure(ctx, work, claim.Token, err)
 	}
-	crashpoint.Reach("email.answered")
+	failpoint.Hit("email.answered")
 	write, cancel := detached(ctx)
 	defer cancel()
 	if err := a.Ledger.Finish(write, work, claim.Token, id); err != nil {
 		// The next attempt sends the same bytes under the same key, and the provider answers with the same message.
 		return SendAccessEmailResult{}, a.failed(ctx, stepEmail, in.Order, order.ClassUnknown, err)
 	}
-	crashpoint.Reach("email.finished")
+	failpoint.Hit("email.finished")
 	a.done(ctx, stepEmail, in.Order, string(order.EmailAccepted))
 	return SendAccessEmailResult{Email: order.EmailAccepted}, nil
 }

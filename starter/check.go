@@ -9,14 +9,14 @@ import (
 
 	"go.temporal.io/sdk/client"
 
+	"handover/internal/app"
 	"handover/internal/check"
 	"handover/internal/config"
 	"handover/internal/email"
-	"handover/internal/email/senders"
-	"handover/internal/engine"
-	"handover/internal/payment/providers"
-	"handover/internal/setup"
+	emailregistry "handover/internal/email/registry"
+	paymentregistry "handover/internal/payment/registry"
 	"handover/internal/telemetry"
+	"handover/internal/temporalclient"
 )
 
 type checkCommand struct {
@@ -43,17 +43,17 @@ func (c *console) shop() check.Shop {
 	read := func(name string) string { value, _ := c.getenv(name); return strings.TrimSpace(value) }
 	s := check.Shop{
 		DatabaseURL: read("DATABASE_URL"), TaskQueue: cmp.Or(read("TASK_QUEUE"), "handover"),
-		OpenPayment: providers.Open,
+		OpenPayment: paymentregistry.Open,
 		OpenSender: func(e config.Email, step config.Step) (email.Sender, error) {
-			return senders.Open(e, step)
+			return emailregistry.Open(e, step)
 		},
 		OpenTemporal: func() (client.Client, string, error) {
-			opened, options, err := engine.Connect(nil, telemetry.Logger(io.Discard), "starter")
+			opened, options, err := temporalclient.Connect(nil, telemetry.Logger(io.Discard), "starter")
 			return opened, options.Namespace, err
 		},
 	}
 	_, s.Problem = config.LoadProcess(c.getenv, "127.0.0.1:9090")
-	loaded, err := config.Load(cmp.Or(read("HANDOVER_CONFIG"), "handover.toml"), c.getenv, setup.Known())
+	loaded, err := config.Load(cmp.Or(read("HANDOVER_CONFIG"), "handover.toml"), c.getenv, app.Known())
 	if err == nil {
 		s.Config = &loaded
 	} else {

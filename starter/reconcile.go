@@ -11,12 +11,13 @@ import (
 	"strings"
 	"time"
 
+	"handover/internal/app"
 	"handover/internal/dispatch"
-	"handover/internal/engine"
 	"handover/internal/ledger"
 	"handover/internal/order"
-	"handover/internal/reconcile"
-	"handover/internal/setup"
+	"handover/internal/recovery"
+	"handover/internal/recovery/missed"
+	"handover/internal/temporalclient"
 )
 
 type reconcileCommand struct {
@@ -27,13 +28,13 @@ type reconcileCommand struct {
 
 // reconciledJSON is the command's answer: the sums, and each environment's own counts.
 type reconciledJSON struct {
-	Checked      int                         `json:"checked"`
-	Repaired     int                         `json:"repaired"`
-	Ignored      int                         `json:"ignored"`
-	Left         int                         `json:"left"`
-	DryRun       bool                        `json:"dry_run"`
-	Environments map[string]reconcile.Result `json:"environments"`
-	Orders       ownJSON                     `json:"orders"` // our own orders and events that nobody was working on
+	Checked      int                      `json:"checked"`
+	Repaired     int                      `json:"repaired"`
+	Ignored      int                      `json:"ignored"`
+	Left         int                      `json:"left"`
+	DryRun       bool                     `json:"dry_run"`
+	Environments map[string]missed.Result `json:"environments"`
+	Orders       ownJSON                  `json:"orders"` // our own orders and events that nobody was working on
 }
 
 type ownJSON struct {
@@ -47,7 +48,7 @@ func (r *reconcileCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	p, err := setup.Open(c.ctx, setup.Options{Name: "starter", DefaultAdmin: defaultAdmin, Getenv: c.getenv, Log: io.Discard})
+	p, err := app.Open(c.ctx, app.Options{Name: "starter", DefaultAdmin: defaultAdmin, Getenv: c.getenv, Log: io.Discard})
 	if err != nil {
 		return err
 	}
@@ -56,8 +57,8 @@ func (r *reconcileCommand) Run(c *console) error {
 		return fmt.Errorf("the database does not answer, or has not been migrated: run starter migrate (%w)", err)
 	}
 	runs := dispatch.New(p.Temporal, p.Ledger, p.Settings.TaskQueue, p.Log)
-	runs.UseAttributes(engine.HasAttributes(c.ctx, p.Temporal, p.Namespace))
-	answer := reconciledJSON{DryRun: r.DryRun, Environments: map[string]reconcile.Result{}}
+	runs.UseAttributes(temporalclient.HasAttributes(c.ctx, p.Temporal, p.Namespace))
+	answer := reconciledJSON{DryRun: r.DryRun, Environments: map[string]missed.Result{}}
 	if err := r.ours(c, p, runs, &answer); err != nil {
 		return err
 	}
@@ -89,23 +90,23 @@ func reach(written string) (time.Duration, error) {
 const grace = 10 * time.Second
 
 // ours goes through our own orders.
-func (r *reconcileCommand) ours(c *console, p *setup.Process, runs *dispatch.Dispatcher, a *reconciledJSON) error {
-	own, err := reconcile.Own{Ledger: p.Ledger, Runs: runs, Log: p.Log, Age: grace, DryRun: r.DryRun, Beat: func(int) {}}.Run(c.ctx)
+func (r *reconcileCommand) ours(c *console, p *app.Process, runs *dispatch.Dispatcher, a *reconciledJSON) error {
+	own, err := recovery.Stuck{Ledger: p.Ledger, Runs: runs, Log: p.Log, Age: grace, DryRun: r.DryRun, Heartbeat: func(int) {}}.Run(c.ctx)
 	a.Orders = ownJSON{Checked: own.Checked, Repaired: own.Repaired, Left: own.Remaining}
 	a.Checked, a.Repaired, a.Left = a.Checked+own.Checked, a.Repaired+own.Repaired, a.Left+own.Remaining
 	return err
 }
 
 // theirs goes through the providers' lists.
-func (r *reconcileCommand) theirs(c *console, p *setup.Process, runs *dispatch.Dispatcher, since time.Duration, a *reconciledJSON) error {
+func (r *reconcileCommand) theirs(c *console, p *app.Process, runs *dispatch.Dispatcher, since time.Duration, a *reconciledJSON) error {
 	opened, err := p.Providers()
 	if err != nil {
 		return err
 	}
-	pass := reconcile.Reconciler{Ledger: p.Ledger, Runs: runs, Catalogue: order.NewCatalogue(p.Config.Products), Log: p.Log, Now: time.Now, Pause: pause}
+	pass := missed.Sales{Ledger: p.Ledger, Runs: runs, Catalogue: order.NewCatalogue(p.Config.Products), Log: p.Log, Now: time.Now, Pause: pause}
 	for _, name := range slices.Sorted(maps.Keys(opened)) {
-		e := reconcile.Environment{Name: name, Mode: p.Config.Environments[name].Mode, Provider: opened[name]}
-		result, err := pass.Run(c.ctx, e, reconcile.Options{Since: since, DryRun: r.DryRun})
+		e := missed.Environment{Name: name, Mode: p.Config.Environments[name].Mode, Provider: opened[name]}
+		result, err := pass.Run(c.ctx, e, missed.Options{Since: since, DryRun: r.DryRun})
 		if err != nil {
 			return err
 		}
@@ -114,7 +115,7 @@ func (r *reconcileCommand) theirs(c *console, p *setup.Process, runs *dispatch.D
 	return nil
 }
 
-func (a *reconciledJSON) add(name string, r reconcile.Result) {
+func (a *reconciledJSON) add(name string, r missed.Result) {
 	a.Checked, a.Repaired, a.Ignored, a.Left = a.Checked+r.Checked, a.Repaired+r.Repaired, a.Ignored+r.Ignored, a.Left+r.Left
 	a.Environments[name] = r
 }
@@ -153,7 +154,7 @@ func (r *reconcileCommand) print(c *console, a reconciledJSON) error {
 	return nil
 }
 
-func reconciledLines(name string, r reconcile.Result, dry bool) []string {
+func reconciledLines(name string, r missed.Result, dry bool) []string {
 	repaired := "repaired"
 	if dry {
 		repaired = "would be repaired"
@@ -173,9 +174,9 @@ func reconciledLines(name string, r reconcile.Result, dry bool) []string {
 }
 
 var leftSentences = map[string]string{
-	reconcile.LeftNoSession:  "because the provider's list does not name their checkout: send checkout.completed again from its dashboard",
-	reconcile.LeftUnread:     "because the provider did not show their session: run it again",
-	reconcile.LeftNotStarted: "because Temporal did not answer: they are written down, and are started when it is back",
+	missed.LeftNoSession:  "because the provider's list does not name their checkout: send checkout.completed again from its dashboard",
+	missed.LeftUnread:     "because the provider did not show their session: run it again",
+	missed.LeftNotStarted: "because Temporal did not answer: they are written down, and are started when it is back",
 }
 
 func problemSentence(c order.Class) string {

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"handover/activities"
+	"handover/internal/cli"
 	"handover/internal/ledger"
-	"handover/internal/operator"
 	"handover/internal/order"
 )
 
@@ -83,7 +83,7 @@ func showKnown(w io.Writer, v ledger.View) {
 		fmt.Fprintln(w, "  No email has been owed yet.")
 		return
 	}
-	for _, line := range operator.Emails(v, time.Now()) {
+	for _, line := range cli.Emails(v, time.Now()) {
 		fmt.Fprintf(w, "  Known so far: %s\n", line)
 	}
 }
@@ -125,7 +125,7 @@ func (r *resendCommand) await(c *console, l *ledger.Ledger, request ledger.Reque
 			if err != nil {
 				return err
 			}
-			if answer.Email = operator.Generation(v, d.Generation); answer.Email != order.EmailPending {
+			if answer.Email = cli.Generation(v, d.Generation); answer.Email != order.EmailPending {
 				break
 			}
 		}

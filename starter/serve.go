@@ -10,15 +10,15 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"handover/activities"
-	"handover/internal/alert"
+	"handover/internal/app"
 	"handover/internal/dispatch"
 	"handover/internal/email"
-	"handover/internal/email/senders"
-	"handover/internal/engine"
+	emailregistry "handover/internal/email/registry"
 	"handover/internal/files"
 	"handover/internal/ledger"
+	"handover/internal/notify"
 	"handover/internal/order"
-	"handover/internal/setup"
+	"handover/internal/temporalclient"
 	"handover/internal/web"
 )
 
@@ -28,7 +28,7 @@ const defaultAdmin = "127.0.0.1:9090"
 type serveCommand struct{}
 
 func (*serveCommand) Run(c *console) error {
-	p, err := setup.Open(c.ctx, setup.Options{Name: "starter", DefaultAdmin: defaultAdmin, Getenv: c.getenv, Log: os.Stderr})
+	p, err := app.Open(c.ctx, app.Options{Name: "starter", DefaultAdmin: defaultAdmin, Getenv: c.getenv, Log: os.Stderr})
 	if err != nil {
 		return err
 	}
@@ -52,21 +52,21 @@ func (*serveCommand) Run(c *console) error {
 	group.Go(func() error { return p.ServeAdmin(ctx, p.Checks()) })
 	group.Go(func() error {
 		// Webhooks are answered from the first moment: while the schema is not there they get a 503 and come again.
-		return setup.Serve(ctx, web.NewServer(handler, p.Settings.ListenAddr), "LISTEN_ADDR", p.Settings.ListenAddr, p.Log)
+		return app.Serve(ctx, web.NewServer(handler, p.Settings.ListenAddr), "LISTEN_ADDR", p.Settings.ListenAddr, p.Log)
 	})
 	group.Go(func() error {
 		if err := p.Migrate(ctx); err != nil && ctx.Err() == nil {
 			return err
 		}
 		group.Go(func() error { d.Run(ctx); return nil })
-		group.Go(func() error { alert.NewWatch(p.Ledger, owner, p.Log, time.Now).Run(ctx); return nil })
-		engine.KeepAttributes(ctx, p.Temporal, p.Namespace, d.UseAttributes)
+		group.Go(func() error { notify.NewWatch(p.Ledger, owner, p.Log, time.Now).Run(ctx); return nil })
+		temporalclient.KeepAttributes(ctx, p.Temporal, p.Namespace, d.UseAttributes)
 		return nil
 	})
 	return group.Wait()
 }
 
-func webDeps(ctx context.Context, p *setup.Process, d *dispatch.Dispatcher) (web.Deps, func(), error) {
+func webDeps(ctx context.Context, p *app.Process, d *dispatch.Dispatcher) (web.Deps, func(), error) {
 	opened, err := p.Providers()
 	if err != nil {
 		return web.Deps{}, nil, err
@@ -84,7 +84,7 @@ func webDeps(ctx context.Context, p *setup.Process, d *dispatch.Dispatcher) (web
 	})
 	var events email.Webhook
 	if len(p.Config.Email.WebhookSecrets) > 0 {
-		if events, err = senders.Open(p.Config.Email, p.Config.Steps.Email); err != nil {
+		if events, err = emailregistry.Open(p.Config.Email, p.Config.Steps.Email); err != nil {
 			return web.Deps{}, nil, err
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"handover/internal/cli"
 	"handover/internal/ledger"
-	"handover/internal/operator"
 	"handover/internal/web"
 )
 
@@ -31,8 +31,8 @@ func (s *statusCommand) show(c *console, l *ledger.Ledger, v ledger.View) error 
 	if err != nil {
 		return err
 	}
-	operator.PrintStatus(c.out, v, audit, time.Now())
-	operator.PrintWaiting(c.out, waiting)
+	cli.PrintStatus(c.out, v, audit, time.Now())
+	cli.PrintWaiting(c.out, waiting)
 	return nil
 }
 
@@ -71,9 +71,9 @@ func (l *listCommand) Run(c *console) error {
 		return err
 	}
 	if l.JSON {
-		return printJSON(c.out, operator.List(views, time.Now()))
+		return printJSON(c.out, cli.List(views, time.Now()))
 	}
-	operator.PrintList(c.out, views, time.Now())
+	cli.PrintList(c.out, views, time.Now())
 	if len(views) == filter.Limit {
 		fmt.Fprintf(c.out, "\nThere may be more: these are the first %d (--limit N).\n", filter.Limit)
 	}

@@ -6,15 +6,15 @@ import (
 	"time"
 
 	"handover/internal/dispatch"
-	"handover/internal/engine"
 	"handover/internal/ledger"
 	"handover/internal/telemetry"
+	"handover/internal/temporalclient"
 )
 
 // withDispatcher connects to Temporal for one command and calls f, which has ten seconds.
 func (c *console) withDispatcher(l *ledger.Ledger, f func(context.Context, *dispatch.Dispatcher) error) error {
 	log := telemetry.Logger(io.Discard)
-	temporal, options, err := engine.Connect(nil, log, "starter")
+	temporal, options, err := temporalclient.Connect(nil, log, "starter")
 	if err != nil {
 		return err
 	}
@@ -26,6 +26,6 @@ func (c *console) withDispatcher(l *ledger.Ledger, f func(context.Context, *disp
 	ctx, cancel := context.WithTimeout(c.ctx, 10*time.Second)
 	defer cancel()
 	d := dispatch.New(temporal, l, queue, log)
-	d.UseAttributes(engine.HasAttributes(ctx, temporal, options.Namespace))
-	return engine.Explain(f(ctx, d))
+	d.UseAttributes(temporalclient.HasAttributes(ctx, temporal, options.Namespace))
+	return temporalclient.Explain(f(ctx, d))
 }

@@ -18,15 +18,15 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"handover/activities"
-	"handover/internal/access/kinds"
+	accessregistry "handover/internal/access/registry"
+	"handover/internal/app"
 	"handover/internal/config"
 	"handover/internal/dispatch"
-	"handover/internal/email/senders"
-	"handover/internal/engine"
+	emailregistry "handover/internal/email/registry"
 	"handover/internal/link"
 	"handover/internal/order"
-	"handover/internal/setup"
 	"handover/internal/telemetry"
+	"handover/internal/temporalclient"
 	"handover/workflows"
 )
 
@@ -40,7 +40,7 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	p, err := setup.Open(ctx, setup.Options{Name: "worker", DefaultAdmin: "127.0.0.1:9091", Getenv: os.LookupEnv, Log: os.Stderr})
+	p, err := app.Open(ctx, app.Options{Name: "worker", DefaultAdmin: "127.0.0.1:9091", Getenv: os.LookupEnv, Log: os.Stderr})
 	if err != nil {
 		return err
 	}
@@ -62,23 +62,23 @@ func run(ctx context.Context) error {
 }
 
 // work polls until the context ends. Temporal may be away: polling begins when it is there.
-func work(ctx context.Context, p *setup.Process, runs *dispatch.Dispatcher, steps *activities.Activities) error {
+func work(ctx context.Context, p *app.Process, runs *dispatch.Dispatcher, steps *activities.Activities) error {
 	if err := awaitTemporal(ctx, p); err != nil {
 		return notCancelled(ctx, err)
 	}
-	runs.UseAttributes(engine.EnsureAttributes(ctx, p.Temporal, p.Namespace))
+	runs.UseAttributes(temporalclient.EnsureAttributes(ctx, p.Temporal, p.Namespace))
 	worker.SetStickyWorkflowCacheSize(cachedOrders)
 	for name := range p.Config.Environments {
 		if err := p.Ledger.Cover(ctx, name); err != nil {
 			return notCancelled(ctx, err)
 		}
 	}
-	main := worker.New(p.Temporal, p.Settings.TaskQueue, engine.WorkerOptions(p.Identity))
+	main := worker.New(p.Temporal, p.Settings.TaskQueue, temporalclient.WorkerOptions(p.Identity))
 	flows := workflows.New(workflowConfig(p))
 	main.RegisterWorkflowWithOptions(flows.Deliver, workflow.RegisterOptions{Name: workflows.DeliverName})
 	main.RegisterWorkflowWithOptions(flows.Reconcile, workflow.RegisterOptions{Name: workflows.ReconcileName})
 	main.RegisterActivity(steps)
-	emails := worker.New(p.Temporal, engine.EmailQueue(p.Settings.TaskQueue), emailOptions(p))
+	emails := worker.New(p.Temporal, temporalclient.EmailQueue(p.Settings.TaskQueue), emailOptions(p))
 	emails.RegisterActivityWithOptions(steps.SendAccessEmail, activity.RegisterOptions{Name: "SendAccessEmail"})
 	if err := main.Start(); err != nil {
 		return fmt.Errorf("start polling: %w", err)
@@ -87,7 +87,7 @@ func work(ctx context.Context, p *setup.Process, runs *dispatch.Dispatcher, step
 		main.Stop()
 		return fmt.Errorf("start polling: %w", err)
 	}
-	if err := engine.EnsureSchedule(ctx, p.Temporal, p.Settings.TaskQueue); err != nil {
+	if err := temporalclient.EnsureSchedule(ctx, p.Temporal, p.Settings.TaskQueue); err != nil {
 		p.Log.Warn("the reconciliation is not scheduled: orders whose workflow is lost wait for their next event", "error", err)
 	}
 	p.Log.Info("polling", "task_queue", p.Settings.TaskQueue, "namespace", p.Namespace)
@@ -104,12 +104,12 @@ func work(ctx context.Context, p *setup.Process, runs *dispatch.Dispatcher, step
 // make room first; one that is needed again is read back from its history.
 const cachedOrders = 600
 
-func awaitTemporal(ctx context.Context, p *setup.Process) error {
+func awaitTemporal(ctx context.Context, p *app.Process) error {
 	for said := false; ; said = true {
 		asked, cancel := context.WithTimeout(ctx, 5*time.Second)
-		err := engine.Healthy(asked, p.Temporal, p.Namespace)
+		err := temporalclient.Healthy(asked, p.Temporal, p.Namespace)
 		cancel()
-		if err == nil || errors.Is(err, engine.ErrNoNamespace) {
+		if err == nil || errors.Is(err, temporalclient.ErrNoNamespace) {
 			return err
 		}
 		if !said {
@@ -131,25 +131,25 @@ func notCancelled(ctx context.Context, err error) error {
 }
 
 // emailOptions keep the email provider's rate limit over all workers: Temporal hands out no more tasks than that.
-func emailOptions(p *setup.Process) worker.Options {
-	o := engine.WorkerOptions(p.Identity)
+func emailOptions(p *app.Process) worker.Options {
+	o := temporalclient.WorkerOptions(p.Identity)
 	o.DisableWorkflowWorker = true
 	o.TaskQueueActivitiesPerSecond = p.Config.Email.RatePerSecond
 	return o
 }
 
 // pollers says whether this very process is seen polling: a process can run and serve nothing.
-func pollers(p *setup.Process) telemetry.Check {
+func pollers(p *app.Process) telemetry.Check {
 	return telemetry.Check{Name: "pollers", Run: func(ctx context.Context) error {
-		err := engine.Polling(ctx, p.Temporal, p.Settings.TaskQueue, p.Identity, enumspb.TASK_QUEUE_TYPE_WORKFLOW, enumspb.TASK_QUEUE_TYPE_ACTIVITY)
+		err := temporalclient.Polling(ctx, p.Temporal, p.Settings.TaskQueue, p.Identity, enumspb.TASK_QUEUE_TYPE_WORKFLOW, enumspb.TASK_QUEUE_TYPE_ACTIVITY)
 		if err != nil {
 			return err
 		}
-		return engine.Polling(ctx, p.Temporal, engine.EmailQueue(p.Settings.TaskQueue), p.Identity, enumspb.TASK_QUEUE_TYPE_ACTIVITY)
+		return temporalclient.Polling(ctx, p.Temporal, temporalclient.EmailQueue(p.Settings.TaskQueue), p.Identity, enumspb.TASK_QUEUE_TYPE_ACTIVITY)
 	}}
 }
 
-func newActivities(p *setup.Process, runs *dispatch.Dispatcher) (*activities.Activities, error) {
+func newActivities(p *app.Process, runs *dispatch.Dispatcher) (*activities.Activities, error) {
 	opened, err := p.Providers()
 	if err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func newActivities(p *setup.Process, runs *dispatch.Dispatcher) (*activities.Act
 	for name, e := range p.Config.Environments {
 		environments[name] = activities.Environment{Mode: e.Mode, Provider: opened[name]}
 	}
-	sender, err := senders.Open(p.Config.Email, p.Config.Steps.Email)
+	sender, err := emailregistry.Open(p.Config.Email, p.Config.Steps.Email)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func newActivities(p *setup.Process, runs *dispatch.Dispatcher) (*activities.Act
 	}
 	steps := p.Config.Steps
 	return activities.New(activities.Deps{
-		Ledger: p.Ledger, Environments: environments, Catalogue: order.NewCatalogue(p.Config.Products), Kinds: kinds.Own(),
+		Ledger: p.Ledger, Environments: environments, Catalogue: order.NewCatalogue(p.Config.Products), Kinds: accessregistry.Own(),
 		Sender: sender, Links: links, Runs: runs, Owner: p.Owner(sender), Outcomes: p.Counters, Log: p.Log,
 	}, activities.Config{
 		From: p.Config.Email.From, ReplyTo: p.Config.Email.ReplyTo, ShopName: p.ShopName(),
@@ -177,11 +177,11 @@ func newActivities(p *setup.Process, runs *dispatch.Dispatcher) (*activities.Act
 	}), nil
 }
 
-func workflowConfig(p *setup.Process) workflows.Config {
+func workflowConfig(p *app.Process) workflows.Config {
 	steps := p.Config.Steps
 	return workflows.Config{
 		Payment: policy(steps.Payment), Access: policy(steps.Access), Email: policy(steps.Email), Revoke: policy(steps.Revoke),
-		EmailQueue: engine.EmailQueue(p.Settings.TaskQueue), OpenFor: p.Config.Orders.OpenFor, AwaitPaymentFor: p.Config.Orders.AwaitPaymentFor,
+		EmailQueue: temporalclient.EmailQueue(p.Settings.TaskQueue), OpenFor: p.Config.Orders.OpenFor, AwaitPaymentFor: p.Config.Orders.AwaitPaymentFor,
 	}
 }
 

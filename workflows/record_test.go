@@ -24,13 +24,13 @@ import (
 
 	"handover/activities"
 	"handover/internal/access"
-	"handover/internal/access/kinds"
-	"handover/internal/alert"
+	accessregistry "handover/internal/access/registry"
 	"handover/internal/email/resend"
 	"handover/internal/lab/sandbox"
 	"handover/internal/lab/stack/testenv"
 	"handover/internal/ledger"
 	"handover/internal/link"
+	"handover/internal/notify"
 	"handover/internal/order"
 	"handover/internal/payment/stripe"
 	"handover/workflows"
@@ -83,8 +83,8 @@ func newRecorder(t *testing.T) *recorder {
 		t: t, client: c, ledger: ledger.New(testenv.Migrated(t)), sandbox: sandbox.Client{Base: server.URL},
 		queue: testenv.TaskQueue(t), brief: testenv.TaskQueue(t), barren: testenv.TaskQueue(t),
 	}
-	r.work(r.queue, 30*day, kinds.Own())
-	r.work(r.brief, time.Second, kinds.Own())
+	r.work(r.queue, 30*day, accessregistry.Own())
+	r.work(r.brief, time.Second, accessregistry.Own())
 	r.work(r.barren, 30*day, []access.Own{nothing{}})
 	return r
 }
@@ -98,7 +98,7 @@ func (r *recorder) work(queue string, openFor time.Duration, own []access.Own) {
 	must(r.t, err)
 	links, err := link.New("https://shop.example", []string{linkSecret})
 	must(r.t, err)
-	steps := activities.New(activities.Deps{Owner: alert.New(alert.Config{}),
+	steps := activities.New(activities.Deps{Owner: notify.New(notify.Config{}),
 		Ledger: r.ledger, Environments: map[string]activities.Environment{"test": {Mode: order.Test, Provider: provider}},
 		Catalogue: order.NewCatalogue([]order.Product{{ID: "guide", Name: "The Guide", SoldAs: []string{"price_guide"},
 			Access: []order.AccessSpec{{Kind: "download", File: "guide.pdf"}, {Kind: "license"}}}}),

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"handover/internal/check/finding"
 	"handover/internal/config"
+	"handover/internal/finding"
 	"handover/internal/order"
 	"handover/internal/payment"
 )

@@ -9,9 +9,9 @@ import (
 
 	"go.temporal.io/sdk/client"
 
-	"handover/internal/check/finding"
 	"handover/internal/config"
 	"handover/internal/email"
+	"handover/internal/finding"
 	"handover/internal/payment"
 )
 

@@ -14,9 +14,9 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"handover/internal/check"
-	"handover/internal/check/finding"
 	"handover/internal/config"
 	"handover/internal/email"
+	"handover/internal/finding"
 	"handover/internal/order"
 	"handover/internal/payment"
 )

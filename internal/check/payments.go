@@ -4,8 +4,8 @@ import (
 	"context"
 	"sync"
 
-	"handover/internal/check/finding"
 	"handover/internal/config"
+	"handover/internal/finding"
 	"handover/internal/payment"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"handover/internal/check/finding"
+	"handover/internal/finding"
 )
 
 // marks are as wide as each other, so that what is wrong stands out in a column.

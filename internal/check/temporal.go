@@ -9,7 +9,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 
-	"handover/internal/engine"
+	"handover/internal/temporalclient"
 )
 
 const (
@@ -33,10 +33,10 @@ func (s Shop) temporal(ctx context.Context) []Check {
 	}
 	defer c.Close()
 	asked, cancel := context.WithTimeout(ctx, limit)
-	err = engine.Healthy(asked, c, namespace)
+	err = temporalclient.Healthy(asked, c, namespace)
 	cancel()
 	switch {
-	case errors.Is(err, engine.ErrNoNamespace):
+	case errors.Is(err, temporalclient.ErrNoNamespace):
 		return []Check{fail(nameTemporal, err.Error(), "Create the namespace, or correct TEMPORAL_NAMESPACE. "+next)}
 	case err != nil:
 		return []Check{fail(nameTemporal, err.Error(), next)}
@@ -47,7 +47,7 @@ func (s Shop) temporal(ctx context.Context) []Check {
 			return workers(ctx, c, nameWorkers, s.TaskQueue, enumspb.TASK_QUEUE_TYPE_WORKFLOW, enumspb.TASK_QUEUE_TYPE_ACTIVITY)
 		},
 		func(ctx context.Context) Check {
-			return workers(ctx, c, nameEmailers, engine.EmailQueue(s.TaskQueue), enumspb.TASK_QUEUE_TYPE_ACTIVITY)
+			return workers(ctx, c, nameEmailers, temporalclient.EmailQueue(s.TaskQueue), enumspb.TASK_QUEUE_TYPE_ACTIVITY)
 		},
 		func(ctx context.Context) Check { return schedule(ctx, c, s.TaskQueue) },
 		func(ctx context.Context) Check { return attributes(ctx, c, namespace) },
@@ -66,7 +66,7 @@ func (s Shop) temporal(ctx context.Context) []Check {
 }
 
 func retention(ctx context.Context, c client.Client, namespace string) Check {
-	kept, err := engine.Retention(ctx, c, namespace)
+	kept, err := temporalclient.Retention(ctx, c, namespace)
 	switch {
 	case err != nil:
 		return warn(nameRetention, err.Error(), "Run starter check again.")
@@ -80,7 +80,7 @@ func retention(ctx context.Context, c client.Client, namespace string) Check {
 }
 
 func workers(ctx context.Context, c client.Client, name, queue string, kinds ...enumspb.TaskQueueType) Check {
-	polled, err := engine.Polled(ctx, c, queue, kinds...)
+	polled, err := temporalclient.Polled(ctx, c, queue, kinds...)
 	switch {
 	case err != nil:
 		return fail(name, err.Error(), "Run starter check again.")
@@ -93,21 +93,21 @@ func workers(ctx context.Context, c client.Client, name, queue string, kinds ...
 
 func schedule(ctx context.Context, c client.Client, queue string) Check {
 	const lost = ": an order whose webhook or workflow is lost is not found"
-	state, err := engine.ReadSchedule(ctx, c, queue)
-	id := engine.ScheduleID(queue)
+	state, err := temporalclient.ReadSchedule(ctx, c, queue)
+	id := temporalclient.ScheduleID(queue)
 	switch {
 	case err != nil:
 		return fail(nameSchedule, err.Error(), "Run starter check again.")
-	case state == engine.ScheduleMissing:
+	case state == temporalclient.ScheduleMissing:
 		return fail(nameSchedule, "there is none by the name "+id+lost, "Restart a worker: it makes the schedule at its start.")
-	case state == engine.SchedulePaused:
+	case state == temporalclient.SchedulePaused:
 		return fail(nameSchedule, id+" is paused"+lost, "Resume it in the Temporal UI (Schedules), or: temporal schedule toggle --unpause --schedule-id "+id)
 	}
 	return good(nameSchedule, id+" runs every ten minutes")
 }
 
 func attributes(ctx context.Context, c client.Client, namespace string) Check {
-	if !engine.HasAttributes(ctx, c, namespace) {
+	if !temporalclient.HasAttributes(ctx, c, namespace) {
 		return warn(nameAttributes, "the namespace lacks HandoverEnvironment or HandoverState: the Temporal UI cannot filter by them",
 			"Add both, of type Keyword, to the namespace, and restart starter and worker. Deliveries do not need them.")
 	}

@@ -16,7 +16,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
-	"handover/internal/crashpoint"
+	"handover/internal/failpoint"
 	"handover/internal/ledger"
 	"handover/internal/order"
 	"handover/workflows"
@@ -63,7 +63,7 @@ func (d *Dispatcher) HandOver(ctx context.Context, key order.Key, event string, 
 		var already bool
 		already, err = d.start(ctx, key, event)
 		if err == nil && !already {
-			crashpoint.Reach("dispatch.started")
+			failpoint.Hit("dispatch.started")
 			return nil // the mark rides on the payment's commit
 		}
 		if err == nil && next == ledger.NextStart {
@@ -82,7 +82,7 @@ func (d *Dispatcher) HandOver(ctx context.Context, key order.Key, event string, 
 	if err != nil {
 		return fmt.Errorf("hand over %s: %w", key, err)
 	}
-	crashpoint.Reach("dispatch.started")
+	failpoint.Hit("dispatch.started")
 	return d.ledger.MarkDispatched(ctx, key, event)
 }
 

@@ -3,7 +3,7 @@ package email
 import (
 	"context"
 
-	"handover/internal/check/finding"
+	"handover/internal/finding"
 )
 
 // Inspector is offered by a Sender whose account can be held against the configuration. It only reads.

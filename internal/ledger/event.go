@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"handover/internal/crashpoint"
+	"handover/internal/failpoint"
 	"handover/internal/order"
 )
 
@@ -130,7 +130,7 @@ WITH handed AS (
 )
 UPDATE webhook_events SET dispatched_at = coalesce(dispatched_at, now()) WHERE environment = $1 AND event_id = $2`,
 		key.Environment, event, key.Session)
-	crashpoint.Reach("dispatch.marked")
+	failpoint.Hit("dispatch.marked")
 	return safe("mark an event dispatched", err)
 }
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"handover/internal/check/finding"
+	"handover/internal/finding"
 )
 
 // Inspector is offered by a provider whose account can be held against the configuration. It only reads.

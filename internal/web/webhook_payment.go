@@ -5,7 +5,7 @@ import (
 	"errors"
 	"net/http"
 
-	"handover/internal/crashpoint"
+	"handover/internal/failpoint"
 	"handover/internal/ledger"
 	"handover/internal/order"
 	"handover/internal/payment"
@@ -74,13 +74,13 @@ func (s *server) storeEvent(ctx context.Context, environment Environment, event 
 	log := s.Log.With("environment", environment.Name, "event_id", event.ID)
 	ignored := event.Account != "" && event.Account != environment.Account
 
-	crashpoint.Reach("webhook.before_store")
+	failpoint.Hit("webhook.before_store")
 	key, stored, err := s.store(ctx, environment, event, ignored, body)
 	if err != nil {
 		log.Error("webhook could not be stored: the provider will send it again", "error", err)
 		return answerUnavailable
 	}
-	crashpoint.Reach("webhook.stored")
+	failpoint.Hit("webhook.stored")
 	if stored.New {
 		log.Info("webhook stored", "event_type", event.Type, "ignored", ignored, "next", string(stored.Next))
 	}

@@ -10,7 +10,7 @@ import (
 	sdk "github.com/resend/resend-go/v2"
 
 	"handover/internal/email"
-	"handover/internal/wire"
+	"handover/internal/providerhttp"
 )
 
 const (
@@ -40,7 +40,7 @@ func (p *Provider) Find(ctx context.Context, l email.Lookup) ([]string, error) {
 		for _, m := range page.Data {
 			at := occurredAt(m.CreatedAt)
 			switch {
-			case at.IsZero() && l.Matches(m.From, m.To, m.Subject, l.Since), wire.CleanID(m.Id) == "":
+			case at.IsZero() && l.Matches(m.From, m.To, m.Subject, l.Since), providerhttp.CleanID(m.Id) == "":
 				return nil, fmt.Errorf("resend: a listed message has no usable id or time: %w", email.ErrNoList)
 			case l.Matches(m.From, m.To, m.Subject, at):
 				ids = append(ids, m.Id)
@@ -85,7 +85,7 @@ func (p *Provider) list(ctx context.Context, after string) (sdk.ListEmailsRespon
 func (p *Provider) listOnce(ctx context.Context, options *sdk.ListOptions) (page sdk.ListEmailsResponse, refused *email.SendError, err error) {
 	ctx, cancel := context.WithTimeout(ctx, p.callTimeout)
 	defer cancel()
-	ctx, answer := wire.Watch(ctx)
+	ctx, answer := providerhttp.Watch(ctx)
 	page, err = p.client.Emails.ListWithOptions(ctx, options)
 	switch {
 	case answer.Status == 0:

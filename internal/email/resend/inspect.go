@@ -9,9 +9,9 @@ import (
 
 	sdk "github.com/resend/resend-go/v2"
 
-	"handover/internal/check/finding"
 	"handover/internal/email"
-	"handover/internal/wire"
+	"handover/internal/finding"
+	"handover/internal/providerhttp"
 )
 
 var _ email.Inspector = (*Provider)(nil)
@@ -55,10 +55,10 @@ func (p *Provider) Inspect(ctx context.Context, from string) []finding.Finding {
 }
 
 // domains reads all pages.
-func (p *Provider) domains(ctx context.Context) (all []sdk.Domain, answer *wire.Answer, err error) {
+func (p *Provider) domains(ctx context.Context) (all []sdk.Domain, answer *providerhttp.Answer, err error) {
 	limit := pageSize
 	options := &sdk.ListOptions{Limit: &limit}
-	ctx, answer = wire.Watch(ctx)
+	ctx, answer = providerhttp.Watch(ctx)
 	for range mostPages {
 		page, err := p.client.Domains.ListWithOptions(ctx, options)
 		if err != nil {
@@ -73,7 +73,7 @@ func (p *Provider) domains(ctx context.Context) (all []sdk.Domain, answer *wire.
 	return all, answer, nil
 }
 
-func keyFinding(answer *wire.Answer, name string) finding.Finding {
+func keyFinding(answer *providerhttp.Answer, name string) finding.Finding {
 	switch {
 	case answer.Status == 0:
 		return finding.Fail(email.FindingKey, "Resend does not answer",

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"handover/internal/check/finding"
 	"handover/internal/email"
 	"handover/internal/email/resend"
+	"handover/internal/finding"
 )
 
 func TestInspectJudgesKeyAndDomain(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	sdk "github.com/resend/resend-go/v2"
 
 	"handover/internal/email"
-	"handover/internal/wire"
+	"handover/internal/providerhttp"
 )
 
 const (
@@ -57,11 +57,11 @@ func New(cfg Config) (*Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	base, err := wire.BaseURL(cfg.APIURL, ownURL)
+	base, err := providerhttp.BaseURL(cfg.APIURL, ownURL)
 	if err != nil {
 		return nil, fmt.Errorf("resend: %w", err)
 	}
-	client := sdk.NewCustomClient(wire.Client(cfg.HTTPClient), key)
+	client := sdk.NewCustomClient(providerhttp.Client(cfg.HTTPClient), key)
 	// Without the slash at its end the SDK would drop the last element of the address's path.
 	if client.BaseURL, err = url.Parse(base + "/"); err != nil {
 		return nil, errors.New("resend: api_url is not an address")

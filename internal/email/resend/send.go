@@ -9,7 +9,7 @@ import (
 	sdk "github.com/resend/resend-go/v2"
 
 	"handover/internal/email"
-	"handover/internal/wire"
+	"handover/internal/providerhttp"
 )
 
 // maxKey is the longest idempotency key, in characters (https://resend.com/docs/dashboard/emails/idempotency-keys).
@@ -28,7 +28,7 @@ func (p *Provider) Send(ctx context.Context, key string, m email.Message) (strin
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.callTimeout)
 	defer cancel()
-	ctx, answer := wire.Watch(ctx)
+	ctx, answer := providerhttp.Watch(ctx)
 	sent, err := p.client.Emails.SendWithOptions(ctx, request(m), &sdk.SendEmailOptions{IdempotencyKey: key})
 	// Whatever the SDK says is looked at only for a success: its errors hold the provider's text, which may quote an
 	// address, and have lost status and name.
@@ -37,7 +37,7 @@ func (p *Provider) Send(ctx context.Context, key string, m email.Message) (strin
 		return "", &email.SendError{}
 	case answer.Status >= http.StatusMultipleChoices:
 		return "", &email.SendError{Status: answer.Status, Name: errorName(answer.ErrorBody), RetryAfter: answer.RetryAfter}
-	case err != nil || sent == nil || wire.CleanID(sent.Id) == "":
+	case err != nil || sent == nil || providerhttp.CleanID(sent.Id) == "":
 		return "", &email.SendError{Status: answer.Status, Unreadable: true}
 	}
 	return sent.Id, nil

@@ -8,7 +8,7 @@ import (
 
 	"handover/internal/email"
 	"handover/internal/order"
-	"handover/internal/wire"
+	"handover/internal/providerhttp"
 )
 
 // tagPattern is what Resend allows in a tag's name and value
@@ -43,7 +43,7 @@ var details = map[string]bool{
 // Translate reads an event of any of the shapes that Resend has sent. The recipient, the subject and the server's own
 // words are left where they are.
 func (p *Provider) Translate(id string, body []byte) (email.Event, error) {
-	o, ok := wire.ParseObject(body)
+	o, ok := providerhttp.ParseObject(body)
 	if !ok {
 		return email.Event{}, malformed("the body is not a JSON object")
 	}
@@ -67,7 +67,7 @@ func (p *Provider) Translate(id string, body []byte) (email.Event, error) {
 func malformed(reason string) error { return fmt.Errorf("%w: %s", email.ErrMalformed, reason) }
 
 // detail takes the first documented word of those that could be one. Older events have only a message.
-func detail(d order.Delivery, data wire.Object) string {
+func detail(d order.Delivery, data providerhttp.Object) string {
 	var words []string
 	switch d {
 	case order.DeliveryBounced:
@@ -87,7 +87,7 @@ func detail(d order.Delivery, data wire.Object) string {
 
 // tags reads both shapes: an object of names and values, and the list that the sending request has. Tags that Resend
 // would not have taken are left out.
-func tags(data wire.Object) map[string]string {
+func tags(data providerhttp.Object) map[string]string {
 	found := map[string]string{}
 	named := data.Object("tags")
 	for name := range named {

@@ -8,8 +8,7 @@ import (
 	"time"
 
 	"handover/internal/email"
-	"handover/internal/signature"
-	"handover/internal/wire"
+	"handover/internal/providerhttp"
 )
 
 // maxSignatures bounds how many signatures of one message are looked at. A sender has one for each of its secrets.
@@ -24,18 +23,18 @@ func (p *Provider) Verify(header http.Header, body []byte, now time.Time) (id st
 	for _, prefix := range []string{"Svix-", "Webhook-"} {
 		id, timestamp := header.Get(prefix+"Id"), header.Get(prefix+"Timestamp")
 		signatures := parseSignatures(header.Values(prefix + "Signature"))
-		if !wire.ValidName(id) || timestamp == "" || len(signatures) == 0 {
+		if !providerhttp.ValidName(id) || timestamp == "" || len(signatures) == 0 {
 			continue
 		}
 		complete = true
-		if !signature.Fresh(timestamp, now) {
+		if !providerhttp.Fresh(timestamp, now) {
 			continue
 		}
 		fresh = true
 		for _, key := range p.keys {
 			// Compared as text: base64 has several spellings of the same bytes, and only one of them was sent.
-			want := base64.StdEncoding.EncodeToString(signature.SHA256(key, body, id, timestamp))
-			if signature.Match([]byte(want), signatures) {
+			want := base64.StdEncoding.EncodeToString(providerhttp.SHA256(key, body, id, timestamp))
+			if providerhttp.Match([]byte(want), signatures) {
 				return id, nil
 			}
 		}

@@ -16,8 +16,8 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
-	"handover/internal/engine"
 	"handover/internal/telemetry"
+	"handover/internal/temporalclient"
 )
 
 // The bare workflow: what every design pays that has three steps in Temporal and nothing else.
@@ -55,7 +55,7 @@ func serveBare(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 	defer c.Close()
 	b := &bare{client: c, done: make(chan finish, 100_000)}
-	w := worker.New(c, bareQueue, engine.WorkerOptions(identity))
+	w := worker.New(c, bareQueue, temporalclient.WorkerOptions(identity))
 	w.RegisterWorkflowWithOptions(b.workflow, workflow.RegisterOptions{Name: bareWorkflow})
 	for name, step := range map[string]any{"First": b.step, "Second": b.step, "Third": b.last} {
 		w.RegisterActivityWithOptions(step, activity.RegisterOptions{Name: name})
@@ -85,7 +85,7 @@ func serveBare(ctx context.Context, in io.Reader, out io.Writer) error {
 
 // connect makes a client as our processes do, metrics included.
 func connect(log *slog.Logger, identity string) (client.Client, error) {
-	c, _, err := engine.Connect(telemetry.TemporalHandler(telemetry.NewRegistry()), log, identity)
+	c, _, err := temporalclient.Connect(telemetry.TemporalHandler(telemetry.NewRegistry()), log, identity)
 	return c, err
 }
 

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"handover/internal/lab/sandbox"
-	"handover/internal/signature"
+	"handover/internal/providerhttp"
 )
 
 // price is sold by the local stack's shop; what it buys is one download.
@@ -82,7 +82,7 @@ func (s *shop) pay(ctx context.Context, session string) error {
 		return err
 	}
 	t := strconv.FormatInt(time.Now().Unix(), 10)
-	r.Header.Set("Stripe-Signature", "t="+t+",v1="+hex.EncodeToString(signature.SHA256([]byte(s.secret), body, t)))
+	r.Header.Set("Stripe-Signature", "t="+t+",v1="+hex.EncodeToString(providerhttp.SHA256([]byte(s.secret), body, t)))
 	r.Header.Set("Content-Type", "application/json; charset=utf-8")
 	_, err = s.do(r)
 	return err

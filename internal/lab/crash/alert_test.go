@@ -8,9 +8,9 @@ import (
 	"sync"
 	"testing"
 
-	"handover/internal/alert"
 	"handover/internal/lab/crash"
 	"handover/internal/lab/sandbox"
+	"handover/internal/notify"
 	"handover/internal/order"
 )
 
@@ -19,7 +19,7 @@ func TestTheOwnerIsToldOnceForAnOrderAndOnceForAFaultInTheSettings(t *testing.T)
 	var mu sync.Mutex
 	told := map[order.Reason][]string{}
 	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		var a alert.Alert
+		var a notify.Alert
 		if err := json.NewDecoder(r.Body).Decode(&a); err != nil {
 			t.Error(err)
 		}

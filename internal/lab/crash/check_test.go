@@ -10,10 +10,10 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"handover/internal/check"
-	"handover/internal/check/finding"
-	"handover/internal/engine"
+	"handover/internal/finding"
 	"handover/internal/lab/crash"
 	"handover/internal/lab/sandbox"
+	"handover/internal/temporalclient"
 )
 
 // soundShop is a shop to which nothing is wrong that would lose a sale.
@@ -124,7 +124,7 @@ func TestTheCheckFindsWhatWouldLoseASale(t *testing.T) {
 		"wrong key":       {func(_ *testing.T, s *crash.Shop) { s.Reconfigure(`"sk_test_crashtest"`, `"sk_test_other"`) }, "test/payment key: ", "refuses the key"},
 		"wrong email key": {func(_ *testing.T, s *crash.Shop) { s.Reconfigure(`"re_crashtest"`, `"re_other"`) }, "/email key: ", "refuses the key"},
 		"schedule paused": {func(t *testing.T, s *crash.Shop) {
-			must(t, s.Temporal().ScheduleClient().GetHandle(t.Context(), engine.ScheduleID(s.TaskQueue)).Pause(t.Context(), client.SchedulePauseOptions{}))
+			must(t, s.Temporal().ScheduleClient().GetHandle(t.Context(), temporalclient.ScheduleID(s.TaskQueue)).Pause(t.Context(), client.SchedulePauseOptions{}))
 		}, "/schedule: ", "is paused"},
 		"reconcile old": {func(t *testing.T, s *crash.Shop) {
 			_, err := s.Database().Exec(t.Context(), `

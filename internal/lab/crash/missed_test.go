@@ -7,10 +7,10 @@ import (
 
 	"go.temporal.io/sdk/client"
 
-	"handover/internal/engine"
 	"handover/internal/lab/crash"
 	"handover/internal/lab/sandbox"
 	"handover/internal/order"
+	"handover/internal/temporalclient"
 )
 
 // reconciled is what starter reconcile prints.
@@ -135,7 +135,7 @@ func TestTheScheduleFindsASaleNobodyToldOf(t *testing.T) {
 // trigger runs the schedule now. The worker makes it once it polls; a run that comes while another is open is skipped.
 func trigger(t *testing.T, s *crash.Shop) {
 	t.Helper()
-	schedule := s.Temporal().ScheduleClient().GetHandle(t.Context(), engine.ScheduleID(s.TaskQueue))
+	schedule := s.Temporal().ScheduleClient().GetHandle(t.Context(), temporalclient.ScheduleID(s.TaskQueue))
 	s.Eventually("no run of the schedule is open", func() bool {
 		d, err := schedule.Describe(t.Context())
 		return err == nil && len(d.Info.RunningWorkflows) == 0

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"handover/internal/alert"
 	"handover/internal/lab/crash"
 	"handover/internal/lab/sandbox"
 	"handover/internal/lab/stack/testenv"
 	"handover/internal/ledger"
+	"handover/internal/notify"
 	"handover/internal/order"
 )
 
@@ -26,9 +26,9 @@ func reconcile(t *testing.T, s *crash.Shop) {
 
 func TestTheOwnerIsRemindedOnceADayInOneMessage(t *testing.T) {
 	t.Parallel()
-	told := make(chan alert.Alert, 10)
+	told := make(chan notify.Alert, 10)
 	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		var a alert.Alert
+		var a notify.Alert
 		if err := json.NewDecoder(r.Body).Decode(&a); err != nil {
 			t.Error(err)
 		}

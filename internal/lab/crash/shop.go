@@ -18,11 +18,11 @@ import (
 	"github.com/jackc/pgx/v5"
 	"go.temporal.io/sdk/client"
 
-	"handover/internal/engine"
 	"handover/internal/lab/sandbox"
 	"handover/internal/lab/stack"
 	"handover/internal/lab/stack/testenv"
 	"handover/internal/order"
+	"handover/internal/temporalclient"
 	"handover/internal/web"
 )
 
@@ -324,7 +324,7 @@ func (s *Shop) unschedule() {
 	defer c.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	_ = c.ScheduleClient().GetHandle(ctx, engine.ScheduleID(s.TaskQueue)).Delete(ctx) // a server of the test's own may be gone
+	_ = c.ScheduleClient().GetHandle(ctx, temporalclient.ScheduleID(s.TaskQueue)).Delete(ctx) // a server of the test's own may be gone
 }
 
 // Database is a connection to the shop's database.

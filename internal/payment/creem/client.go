@@ -7,7 +7,7 @@ import (
 	"net/url"
 
 	"handover/internal/payment"
-	"handover/internal/wire"
+	"handover/internal/providerhttp"
 )
 
 const (
@@ -24,8 +24,8 @@ const (
 // get reads one object (https://docs.creem.io/api-reference/error-codes). It retries nothing: that is Temporal's, where
 // it can be seen and is bounded. Its errors are *payment.APIError, and hold nothing that Creem wrote: its errors have no
 // codes, only texts. A success that cannot be read is no answer: asking again is safe.
-func (p *Provider) get(ctx context.Context, path string, query url.Values) (wire.Object, error) {
-	ctx, answer := wire.Watch(ctx)
+func (p *Provider) get(ctx context.Context, path string, query url.Values) (providerhttp.Object, error) {
+	ctx, answer := providerhttp.Watch(ctx)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.base+path+"?"+query.Encode(), nil)
 	if err != nil {
 		return nil, &payment.APIError{}
@@ -47,7 +47,7 @@ func (p *Provider) get(ctx context.Context, path string, query url.Values) (wire
 	if len(body) > maxAnswer {
 		return nil, &payment.APIError{Status: answer.Status, Code: codeTooLarge}
 	}
-	o, ok := wire.ParseObject(body)
+	o, ok := providerhttp.ParseObject(body)
 	if !ok {
 		return nil, &payment.APIError{}
 	}

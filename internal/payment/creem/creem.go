@@ -13,7 +13,7 @@ import (
 
 	"handover/internal/order"
 	"handover/internal/payment"
-	"handover/internal/wire"
+	"handover/internal/providerhttp"
 )
 
 const (
@@ -63,14 +63,14 @@ func New(cfg Config) (*Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	base, err := wire.BaseURL(cfg.APIURL, own)
+	base, err := providerhttp.BaseURL(cfg.APIURL, own)
 	if err != nil {
 		return nil, fmt.Errorf("creem: %w", err)
 	}
 	return &Provider{
 		mode: cfg.Mode, key: key, base: base, secrets: secrets,
 		callTimeout: cmp.Or(cfg.CallTimeout, defaultCallTimeout),
-		client:      wire.Client(cfg.HTTPClient),
+		client:      providerhttp.Client(cfg.HTTPClient),
 	}, nil
 }
 

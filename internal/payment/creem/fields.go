@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"handover/internal/wire"
+	"handover/internal/providerhttp"
 )
 
 // maxWhole bounds what a JSON number holds exactly.
@@ -13,7 +13,7 @@ const maxWhole = 1 << 53
 
 // whole reads a number that counts something: units, or an amount in minor units. Null, a fraction and a negative number
 // are none.
-func whole(o wire.Object, name string) (n int64, ok bool) {
+func whole(o providerhttp.Object, name string) (n int64, ok bool) {
 	f, err := strconv.ParseFloat(string(o[name]), 64)
 	if err != nil || !(f >= 0 && f <= maxWhole) || f != float64(int64(f)) {
 		return 0, false
@@ -22,7 +22,7 @@ func whole(o wire.Object, name string) (n int64, ok bool) {
 }
 
 // firstWhole returns the first of the fields that holds a number.
-func firstWhole(o wire.Object, names ...string) (n int64, ok bool) {
+func firstWhole(o providerhttp.Object, names ...string) (n int64, ok bool) {
 	for _, name := range names {
 		if n, ok = whole(o, name); ok {
 			return n, true
@@ -36,7 +36,7 @@ const secondsEnd = 100_000_000_000
 
 // moment reads a timestamp. Transactions count in milliseconds in the samples of
 // https://docs.creem.io/learn/webhooks/event-types; the API's reference names no unit.
-func moment(o wire.Object, name string) time.Time {
+func moment(o providerhttp.Object, name string) time.Time {
 	n, ok := whole(o, name)
 	switch {
 	case !ok || n == 0:

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"handover/internal/check/finding"
+	"handover/internal/finding"
 	"handover/internal/payment"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"handover/internal/check/finding"
+	"handover/internal/finding"
 	"handover/internal/order"
 	"handover/internal/payment"
 	"handover/internal/payment/creem"

@@ -9,7 +9,7 @@ import (
 
 	"handover/internal/order"
 	"handover/internal/payment"
-	"handover/internal/wire"
+	"handover/internal/providerhttp"
 )
 
 // Session retrieves a checkout (https://docs.creem.io/api-reference/endpoint/get-checkout), the transactions of
@@ -57,7 +57,7 @@ type sale struct {
 
 // soldBy reads a checkout's order: its status is pending or paid, and amount_paid is what the buyer paid, with tax. An
 // order of before the amounts with tax were added has amount only.
-func soldBy(o wire.Object) sale {
+func soldBy(o providerhttp.Object) sale {
 	s := sale{
 		kind: o.Text("type"), paid: o.Text("status") == "paid", customer: o.Ref("customer"), product: o.Ref("product"),
 	}
@@ -69,7 +69,7 @@ func soldBy(o wire.Object) sale {
 
 // reversed looks at the transactions of a finished checkout: its order says paid for ever, whatever became of the money.
 // They also say what was paid where the checkout holds its order's id only.
-func (p *Provider) reversed(ctx context.Context, checkout wire.Object, s *sale) (bool, error) {
+func (p *Provider) reversed(ctx context.Context, checkout providerhttp.Object, s *sale) (bool, error) {
 	ref, whole := checkout.Ref("order"), checkout.Object("order") != nil
 	if ref == "" || !finished(checkout) || whole && !s.paid {
 		return false, nil
@@ -98,21 +98,21 @@ func (s *sale) add(t transaction) {
 
 // factsMode is what the checkout says of itself. One that does not say is of the key's mode, because test and live are
 // two APIs that do not know each other's objects; a word that is not known contradicts any environment.
-func (p *Provider) factsMode(checkout wire.Object) order.Mode {
+func (p *Provider) factsMode(checkout providerhttp.Object) order.Mode {
 	if !checkout.Has("mode") {
 		return p.mode
 	}
 	return modeOf(checkout.Text("mode"))
 }
 
-func finished(checkout wire.Object) bool {
+func finished(checkout providerhttp.Object) bool {
 	word := checkout.Text("status")
 	return word == "completed" || word == "expired"
 }
 
 // kind is a payment where everything that says something says onetime. An unfinished checkout may not say anything yet,
 // and gives nothing either: it is not given up as another's.
-func kind(checkout wire.Object, s sale) payment.SessionKind {
+func kind(checkout providerhttp.Object, s sale) payment.SessionKind {
 	if checkout.Has("subscription") {
 		return payment.SessionOther
 	}
@@ -132,7 +132,7 @@ func kind(checkout wire.Object, s sale) payment.SessionKind {
 
 // status takes completed for paid only where the order is paid too: completed alone does not mean that the money came. A
 // value that is missing or unknown proves nothing: such a checkout counts as open.
-func status(checkout wire.Object, s sale) payment.SessionStatus {
+func status(checkout providerhttp.Object, s sale) payment.SessionStatus {
 	switch word := checkout.Text("status"); {
 	case finished(checkout) && s.paid:
 		switch {
@@ -151,7 +151,7 @@ func status(checkout wire.Object, s sale) payment.SessionStatus {
 }
 
 // items is the one line of a checkout: a product and how many units of it.
-func items(checkout wire.Object, s sale) []order.Item {
+func items(checkout providerhttp.Object, s sale) []order.Item {
 	id := cmp.Or(checkout.Ref("product"), s.product)
 	if id == "" {
 		return nil
@@ -168,7 +168,7 @@ func items(checkout wire.Object, s sale) []order.Item {
 // buyer is the checkout's customer. Where the answer holds the id only, the customer is asked for
 // (https://docs.creem.io/api-reference/endpoint/get-customer), but not before there is something to send. One that is
 // gone leaves the address empty.
-func (p *Provider) buyer(ctx context.Context, checkout wire.Object, s sale, st payment.SessionStatus) (email, name string, err error) {
+func (p *Provider) buyer(ctx context.Context, checkout providerhttp.Object, s sale, st payment.SessionStatus) (email, name string, err error) {
 	customer := checkout.Object("customer")
 	id := cmp.Or(checkout.Ref("customer"), s.customer)
 	if customer == nil && id != "" && (st == payment.StatusPaid || st == payment.StatusFree) {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"handover/internal/payment"
-	"handover/internal/wire"
+	"handover/internal/providerhttp"
 )
 
 const (
@@ -33,7 +33,7 @@ type transaction struct {
 	at       time.Time
 }
 
-func readTransaction(o wire.Object) transaction {
+func readTransaction(o providerhttp.Object) transaction {
 	t := transaction{
 		id: o.ID("id"), order: o.Ref("order"), customer: o.Ref("customer"), currency: o.Name("currency"),
 		status:  strings.ToLower(strings.ReplaceAll(o.Text("status"), "_", "")),

@@ -6,14 +6,14 @@ import (
 
 	"handover/internal/order"
 	"handover/internal/payment"
-	"handover/internal/wire"
+	"handover/internal/providerhttp"
 )
 
 // Translate reads the few fields that matter of an event (https://docs.creem.io/learn/webhooks/event-types). Which mode it
 // belongs to is what object.mode says, and nothing else: the objects inside name modes of their own, and in Creem's own
 // samples another one than the object around them.
 func (p *Provider) Translate(body []byte) (payment.Event, error) {
-	o, ok := wire.ParseObject(body)
+	o, ok := providerhttp.ParseObject(body)
 	if !ok {
 		return payment.Event{}, malformed("the body is not a JSON object")
 	}
@@ -48,7 +48,7 @@ func (p *Provider) Translate(body []byte) (payment.Event, error) {
 func malformed(reason string) error { return fmt.Errorf("%w: %s", payment.ErrMalformed, reason) }
 
 // eventMode is empty where the event does not say, or says a word that is not known.
-func eventMode(subject wire.Object) (m order.Mode, ok bool) {
+func eventMode(subject providerhttp.Object) (m order.Mode, ok bool) {
 	if !subject.Has("mode") {
 		return "", true
 	}
@@ -83,7 +83,7 @@ func classify(name string) payment.EventKind {
 
 // reversedOrder joins a refund or a dispute to its sale: through the transaction's order, else through its own. Both may
 // be an id or a whole object.
-func reversedOrder(subject wire.Object) string {
+func reversedOrder(subject providerhttp.Object) string {
 	if ref := subject.Object("transaction").Ref("order"); ref != "" {
 		return ref
 	}

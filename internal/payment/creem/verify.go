@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"handover/internal/payment"
-	"handover/internal/signature"
+	"handover/internal/providerhttp"
 )
 
 const (
@@ -27,7 +27,7 @@ func (p *Provider) Verify(header http.Header, body []byte, _ time.Time) error {
 		return fmt.Errorf("%w: no usable %s header", payment.ErrSignature, signatureHeader)
 	}
 	for _, secret := range p.secrets {
-		if signature.Match(signature.SHA256(secret, body), signatures) {
+		if providerhttp.Match(providerhttp.SHA256(secret, body), signatures) {
 			return nil
 		}
 	}

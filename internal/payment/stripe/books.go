@@ -10,7 +10,7 @@ import (
 	sdk "github.com/stripe/stripe-go/v85"
 
 	"handover/internal/payment"
-	"handover/internal/wire"
+	"handover/internal/providerhttp"
 )
 
 const (
@@ -44,7 +44,7 @@ func (a account) sessionOf(ctx context.Context, ref string, valid func(string) b
 	if intent == "" {
 		return "", errMissing()
 	}
-	ctx, answer := wire.Watch(ctx)
+	ctx, answer := providerhttp.Watch(ctx)
 	list := a.client.V1CheckoutSessions.List(ctx, &sdk.CheckoutSessionListParams{ListParams: a.paged(""), PaymentIntent: &intent})
 	if err := apiError(answer, list.Err()); err != nil {
 		return "", err
@@ -89,7 +89,7 @@ func (a account) paymentOf(ctx context.Context, ref string) (intent, charge stri
 
 // charge is https://docs.stripe.com/api/charges/retrieve.
 func (a account) charge(ctx context.Context, id string) (*sdk.Charge, error) {
-	ctx, answer := wire.Watch(ctx)
+	ctx, answer := providerhttp.Watch(ctx)
 	params := &sdk.ChargeRetrieveParams{}
 	params.StripeAccount = a.header()
 	ch, err := a.client.V1Charges.Retrieve(ctx, id, params)
@@ -98,7 +98,7 @@ func (a account) charge(ctx context.Context, id string) (*sdk.Charge, error) {
 
 // refund is https://docs.stripe.com/api/refunds/retrieve: what it gives back.
 func (a account) refund(ctx context.Context, id string) (*sdk.PaymentIntent, *sdk.Charge, error) {
-	ctx, answer := wire.Watch(ctx)
+	ctx, answer := providerhttp.Watch(ctx)
 	params := &sdk.RefundRetrieveParams{}
 	params.StripeAccount = a.header()
 	re, err := a.client.V1Refunds.Retrieve(ctx, id, params)
@@ -107,7 +107,7 @@ func (a account) refund(ctx context.Context, id string) (*sdk.PaymentIntent, *sd
 
 // dispute is https://docs.stripe.com/api/disputes/retrieve: what it is about.
 func (a account) dispute(ctx context.Context, id string) (*sdk.PaymentIntent, *sdk.Charge, error) {
-	ctx, answer := wire.Watch(ctx)
+	ctx, answer := providerhttp.Watch(ctx)
 	params := &sdk.DisputeRetrieveParams{}
 	params.StripeAccount = a.header()
 	du, err := a.client.V1Disputes.Retrieve(ctx, id, params)
@@ -116,7 +116,7 @@ func (a account) dispute(ctx context.Context, id string) (*sdk.PaymentIntent, *s
 
 // reference returns what may become part of a path, else "". Events that Handover stored before it followed refunds name
 // a charge as "charge:" and its id.
-func reference(ref string) string { return wire.CleanID(strings.TrimPrefix(ref, "charge:")) }
+func reference(ref string) string { return providerhttp.CleanID(strings.TrimPrefix(ref, "charge:")) }
 
 func errMissing() error { return &payment.APIError{Status: http.StatusNotFound, Code: codeMissing} }
 
@@ -148,7 +148,7 @@ func (p *Provider) PaidSessions(ctx context.Context, since time.Time, cursor str
 
 // finished reads one page, and the id after which the next one begins.
 func (a account) finished(ctx context.Context, since time.Time, after string) (page []*sdk.CheckoutSession, next string, err error) {
-	ctx, answer := wire.Watch(ctx)
+	ctx, answer := providerhttp.Watch(ctx)
 	list := a.client.V1CheckoutSessions.List(ctx, &sdk.CheckoutSessionListParams{
 		ListParams:   a.paged(after),
 		Status:       sdk.String(string(sdk.CheckoutSessionStatusComplete)),

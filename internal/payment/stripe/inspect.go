@@ -9,10 +9,10 @@ import (
 
 	sdk "github.com/stripe/stripe-go/v85"
 
-	"handover/internal/check/finding"
+	"handover/internal/finding"
 	"handover/internal/order"
 	"handover/internal/payment"
-	"handover/internal/wire"
+	"handover/internal/providerhttp"
 )
 
 var _ payment.Inspector = (*Provider)(nil)
@@ -42,7 +42,7 @@ func (p *Provider) own() account { return account{p.client, p.account} }
 
 // inspectKey reads one session, whose mode is the key's.
 func (p *Provider) inspectKey(ctx context.Context) (found []finding.Finding, usable bool) {
-	ctx, answer := wire.Watch(ctx)
+	ctx, answer := providerhttp.Watch(ctx)
 	list := p.client.V1CheckoutSessions.List(ctx, &sdk.CheckoutSessionListParams{ListParams: p.own().one()})
 	err := apiError(answer, list.Err())
 	if p.account != "" && isNoAccount(err) {
@@ -78,17 +78,17 @@ func (p *Provider) inspectPermissions(ctx context.Context) []finding.Finding {
 	a := p.own()
 	return concurrently([]func() *finding.Finding{
 		func() *finding.Finding {
-			ctx, answer := wire.Watch(ctx)
+			ctx, answer := providerhttp.Watch(ctx)
 			list := a.client.V1PaymentIntents.List(ctx, &sdk.PaymentIntentListParams{ListParams: a.one()})
 			return refused(answer, list.Err(), "PaymentIntents", unconfirmed, finding.Failure)
 		},
 		func() *finding.Finding {
-			ctx, answer := wire.Watch(ctx)
+			ctx, answer := providerhttp.Watch(ctx)
 			list := a.client.V1Charges.List(ctx, &sdk.ChargeListParams{ListParams: a.one()})
 			return refused(answer, list.Err(), "Charges and Refunds", unconfirmed, finding.Failure)
 		},
 		func() *finding.Finding {
-			ctx, answer := wire.Watch(ctx)
+			ctx, answer := providerhttp.Watch(ctx)
 			list := a.client.V1Disputes.List(ctx, &sdk.DisputeListParams{ListParams: a.one()})
 			return refused(answer, list.Err(), "Disputes", unseen, finding.Warning)
 		},
@@ -111,7 +111,7 @@ func concurrently(looks []func() *finding.Finding) (found []finding.Finding) {
 	return found
 }
 
-func refused(answer *wire.Answer, err error, permission, without string, state finding.State) *finding.Finding {
+func refused(answer *providerhttp.Answer, err error, permission, without string, state finding.State) *finding.Finding {
 	if !isForbidden(apiError(answer, err)) {
 		return nil
 	}

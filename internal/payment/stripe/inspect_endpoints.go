@@ -9,9 +9,9 @@ import (
 
 	sdk "github.com/stripe/stripe-go/v85"
 
-	"handover/internal/check/finding"
+	"handover/internal/finding"
 	"handover/internal/payment"
-	"handover/internal/wire"
+	"handover/internal/providerhttp"
 )
 
 // The types of https://docs.stripe.com/api/events/types that an endpoint has to be subscribed to: without the first ones a
@@ -44,7 +44,7 @@ const (
 // the key's own account's, where a platform has the endpoints of its connected accounts, too
 // (https://docs.stripe.com/api/webhook_endpoints/list).
 func (p *Provider) inspectEndpoints(ctx context.Context, wanted string) []finding.Finding {
-	ctx, answer := wire.Watch(ctx)
+	ctx, answer := providerhttp.Watch(ctx)
 	a := account{client: p.client}
 	list, err := listing[sdk.WebhookEndpoint]{
 		id: func(e *sdk.WebhookEndpoint) string { return e.ID },
@@ -184,7 +184,7 @@ func host(u *url.URL) string {
 func ids(list []*sdk.WebhookEndpoint) string {
 	var names []string
 	for _, e := range list {
-		if id := wire.CleanID(e.ID); id != "" {
+		if id := providerhttp.CleanID(e.ID); id != "" {
 			names = append(names, id)
 		}
 	}

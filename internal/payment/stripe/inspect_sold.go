@@ -9,9 +9,9 @@ import (
 	sdk "github.com/stripe/stripe-go/v85"
 	"golang.org/x/sync/errgroup"
 
-	"handover/internal/check/finding"
+	"handover/internal/finding"
 	"handover/internal/payment"
-	"handover/internal/wire"
+	"handover/internal/providerhttp"
 )
 
 // atOnce is how many ids are asked for at a time: far below the 25 reads a second that test mode allows
@@ -71,7 +71,7 @@ const (
 // lister is how to look an id up, and the permission for it; nil for an id that is not Stripe's.
 func (p *Provider) lister(ref string) (func(context.Context, account, string) (payment.Listing, error), string) {
 	switch {
-	case wire.CleanID(ref) == "":
+	case providerhttp.CleanID(ref) == "":
 		return nil, ""
 	case strings.HasPrefix(ref, "price_"):
 		return listedPrice, prices
@@ -101,7 +101,7 @@ func listedPrice(ctx context.Context, a account, id string) (payment.Listing, er
 }
 
 func (a account) price(ctx context.Context, id string, withProduct bool) (*sdk.Price, error) {
-	ctx, answer := wire.Watch(ctx)
+	ctx, answer := providerhttp.Watch(ctx)
 	params := &sdk.PriceRetrieveParams{}
 	params.StripeAccount = a.header()
 	if withProduct {
@@ -113,7 +113,7 @@ func (a account) price(ctx context.Context, id string, withProduct bool) (*sdk.P
 
 // listedProduct is https://docs.stripe.com/api/products/retrieve.
 func listedProduct(ctx context.Context, a account, id string) (payment.Listing, error) {
-	ctx, answer := wire.Watch(ctx)
+	ctx, answer := providerhttp.Watch(ctx)
 	params := &sdk.ProductRetrieveParams{}
 	params.StripeAccount = a.header()
 	product, err := a.client.V1Products.Retrieve(ctx, id, params)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"handover/internal/check/finding"
+	"handover/internal/finding"
 	"handover/internal/lab/sandbox"
 	"handover/internal/order"
 	"handover/internal/payment"

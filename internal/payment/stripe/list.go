@@ -7,7 +7,7 @@ import (
 	sdk "github.com/stripe/stripe-go/v85"
 
 	"handover/internal/payment"
-	"handover/internal/wire"
+	"handover/internal/providerhttp"
 )
 
 const (
@@ -65,7 +65,7 @@ type listing[T any] struct {
 }
 
 // rest returns the first elements, which were there already, and with more those of all pages after them.
-func (l listing[T]) rest(answer *wire.Answer, first []*T, more bool) ([]*T, error) {
+func (l listing[T]) rest(answer *providerhttp.Answer, first []*T, more bool) ([]*T, error) {
 	seen := map[string]bool{}
 	list := l.unseen(first, seen)
 	for more {

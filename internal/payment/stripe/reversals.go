@@ -9,7 +9,7 @@ import (
 
 	"handover/internal/order"
 	"handover/internal/payment"
-	"handover/internal/wire"
+	"handover/internal/providerhttp"
 )
 
 // money is all that Stripe says of one payment. What an answer lacked is nil.
@@ -71,7 +71,7 @@ func filter(id string) *string {
 // intent retrieves a payment intent and its charge (https://docs.stripe.com/api/payment_intents/retrieve). What Stripe
 // does not know of them is nil.
 func (a account) intent(ctx context.Context, id string) (*sdk.PaymentIntent, *sdk.Charge, error) {
-	watched, answer := wire.Watch(ctx)
+	watched, answer := providerhttp.Watch(ctx)
 	params := &sdk.PaymentIntentRetrieveParams{}
 	params.StripeAccount = a.header()
 	params.AddExpand("latest_charge")
@@ -94,7 +94,7 @@ func (a account) intent(ctx context.Context, id string) (*sdk.PaymentIntent, *sd
 
 // refunds is https://docs.stripe.com/api/refunds/list, all of it.
 func (a account) refunds(ctx context.Context, intent, charge *string) ([]*sdk.Refund, error) {
-	ctx, answer := wire.Watch(ctx)
+	ctx, answer := providerhttp.Watch(ctx)
 	return listing[sdk.Refund]{
 		id: func(r *sdk.Refund) string { return r.ID },
 		page: func(after string) *sdk.V1List[*sdk.Refund] {
@@ -105,7 +105,7 @@ func (a account) refunds(ctx context.Context, intent, charge *string) ([]*sdk.Re
 
 // disputes is https://docs.stripe.com/api/disputes/list, all of it.
 func (a account) disputes(ctx context.Context, intent, charge *string) ([]*sdk.Dispute, error) {
-	ctx, answer := wire.Watch(ctx)
+	ctx, answer := providerhttp.Watch(ctx)
 	return listing[sdk.Dispute]{
 		id: func(d *sdk.Dispute) string { return d.ID },
 		page: func(after string) *sdk.V1List[*sdk.Dispute] {

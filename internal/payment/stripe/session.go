@@ -8,7 +8,7 @@ import (
 	sdk "github.com/stripe/stripe-go/v85"
 
 	"handover/internal/payment"
-	"handover/internal/wire"
+	"handover/internal/providerhttp"
 )
 
 // The codes of faults that are found here, beside Stripe's own.
@@ -32,7 +32,7 @@ func (p *Provider) Session(ctx context.Context, id string) (payment.Facts, error
 }
 
 func (a account) session(ctx context.Context, id string) (payment.Facts, error) {
-	ctx, answer := wire.Watch(ctx)
+	ctx, answer := providerhttp.Watch(ctx)
 	params := &sdk.CheckoutSessionRetrieveParams{}
 	params.StripeAccount = a.header()
 	params.AddExpand("line_items")
@@ -50,7 +50,7 @@ func (a account) session(ctx context.Context, id string) (payment.Facts, error) 
 
 // lineItems returns the embedded first page and, where there are more, the pages after it. A retrieved session holds ten
 // at most (https://docs.stripe.com/checkout/fulfillment).
-func (a account) lineItems(ctx context.Context, cs *sdk.CheckoutSession, answer *wire.Answer) ([]*sdk.LineItem, error) {
+func (a account) lineItems(ctx context.Context, cs *sdk.CheckoutSession, answer *providerhttp.Answer) ([]*sdk.LineItem, error) {
 	list := listing[sdk.LineItem]{
 		id: func(l *sdk.LineItem) string { return l.ID },
 		page: func(after string) *sdk.V1List[*sdk.LineItem] {
@@ -65,7 +65,7 @@ func (a account) lineItems(ctx context.Context, cs *sdk.CheckoutSession, answer 
 }
 
 // about is apiError for an answer that must be about the object that was asked for.
-func about(answer *wire.Answer, err error, want, got string) error {
+func about(answer *providerhttp.Answer, err error, want, got string) error {
 	if err = apiError(answer, err); err == nil && got != want {
 		err = &payment.APIError{Status: answer.Status, Code: codeWrongObject}
 	}
@@ -75,7 +75,7 @@ func about(answer *wire.Answer, err error, want, got string) error {
 // apiError turns what came back into the one kind of error that is returned. The status is taken from the wire,
 // because the SDK forgets it when the body is not JSON, and takes a redirect for a success. A success that could not be
 // read is no answer: asking again is safe.
-func apiError(answer *wire.Answer, err error) error {
+func apiError(answer *providerhttp.Answer, err error) error {
 	if answer.Status >= http.StatusMultipleChoices {
 		e := &payment.APIError{Status: answer.Status, RetryAfter: answer.RetryAfter}
 		var said *sdk.Error

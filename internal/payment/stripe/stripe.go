@@ -15,7 +15,7 @@ import (
 
 	"handover/internal/order"
 	"handover/internal/payment"
-	"handover/internal/wire"
+	"handover/internal/providerhttp"
 )
 
 const (
@@ -63,11 +63,11 @@ func New(cfg Config) (*Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	base, err := wire.BaseURL(cfg.APIURL, ownURL)
+	base, err := providerhttp.BaseURL(cfg.APIURL, ownURL)
 	if err != nil {
 		return nil, fmt.Errorf("stripe: %w", err)
 	}
-	base, client := split(base, wire.Client(cfg.HTTPClient))
+	base, client := split(base, providerhttp.Client(cfg.HTTPClient))
 	// The client retries nothing: that is Temporal's, where it can be seen and is bounded.
 	backends := sdk.NewBackendsWithConfig(&sdk.BackendConfig{
 		URL:               sdk.String(base),

@@ -8,7 +8,7 @@ import (
 
 	"handover/internal/order"
 	"handover/internal/payment"
-	"handover/internal/wire"
+	"handover/internal/providerhttp"
 )
 
 // eventSession is what a session's id may look like in an event, of either mode.
@@ -19,7 +19,7 @@ var eventSession = regexp.MustCompile(`^cs_(?:(live|test)_[A-Za-z0-9_]+|0{8,})$`
 // (https://docs.stripe.com/event-destinations#thin-events). The API version, the time and the rest of the object decide
 // nothing: the session is retrieved anyway.
 func (p *Provider) Translate(body []byte) (payment.Event, error) {
-	o, ok := wire.ParseObject(body)
+	o, ok := providerhttp.ParseObject(body)
 	if !ok {
 		return payment.Event{}, malformed("the body is not a JSON object")
 	}
@@ -53,7 +53,7 @@ func (p *Provider) Translate(body []byte) (payment.Event, error) {
 }
 
 // withSession adds the session's id. An id that names the other mode than its event is no event of Stripe's.
-func withSession(e payment.Event, subject wire.Object) (payment.Event, error) {
+func withSession(e payment.Event, subject providerhttp.Object) (payment.Event, error) {
 	id := subject.ID("id")
 	match := eventSession.FindStringSubmatch(id)
 	if match == nil || !order.ValidSession(id) {
@@ -69,7 +69,7 @@ func withSession(e payment.Event, subject wire.Object) (payment.Event, error) {
 func malformed(reason string) error { return fmt.Errorf("%w: %s", payment.ErrMalformed, reason) }
 
 // mode is what the event says of itself: a refund inside it has no livemode of its own.
-func mode(o wire.Object) (m order.Mode, ok bool) {
+func mode(o providerhttp.Object) (m order.Mode, ok bool) {
 	if !o.Has("livemode") {
 		return "", true
 	}
@@ -82,21 +82,21 @@ func mode(o wire.Object) (m order.Mode, ok bool) {
 
 // ownerOf is the connected account an event belongs to. Thin events call it context and may put the organisation before
 // it (https://docs.stripe.com/api/v2/core/events/object).
-func ownerOf(o wire.Object) (id string, ok bool) {
+func ownerOf(o providerhttp.Object) (id string, ok bool) {
 	if o.Has("account") {
 		id = o.ID("account")
 		return id, id != ""
 	}
 	path := o.Text("context")
-	return wire.CleanID(path[strings.LastIndex(path, "/")+1:]), true
+	return providerhttp.CleanID(path[strings.LastIndex(path, "/")+1:]), true
 }
 
 // thinSubject gives a thin event's related object the shape of the object it stands for.
-func thinSubject(related wire.Object) wire.Object {
+func thinSubject(related providerhttp.Object) providerhttp.Object {
 	if related == nil {
 		return nil
 	}
-	return wire.Object{"id": related["id"], "object": related["type"]}
+	return providerhttp.Object{"id": related["id"], "object": related["type"]}
 }
 
 // classify sorts the types of https://docs.stripe.com/api/events/types.
@@ -117,7 +117,7 @@ func classify(name string) (payment.EventKind, payment.Hint) {
 }
 
 // paymentRef joins a refund or a dispute to its session: the payment intent or, where the object has none, the charge.
-func paymentRef(subject wire.Object, kind payment.EventKind) string {
+func paymentRef(subject providerhttp.Object, kind payment.EventKind) string {
 	if kind == payment.EventOther {
 		return ""
 	}

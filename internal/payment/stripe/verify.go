@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"handover/internal/payment"
-	"handover/internal/signature"
+	"handover/internal/providerhttp"
 )
 
 const (
@@ -30,12 +30,12 @@ func (p *Provider) Verify(header http.Header, body []byte, now time.Time) error 
 	}
 	stale := true
 	for _, t := range timestamps {
-		if !signature.Fresh(t, now) {
+		if !providerhttp.Fresh(t, now) {
 			continue
 		}
 		stale = false
 		for _, secret := range p.secrets {
-			if signature.Match(signature.SHA256(secret, body, t), signatures) {
+			if providerhttp.Match(providerhttp.SHA256(secret, body, t), signatures) {
 				return nil
 			}
 		}
@@ -46,7 +46,7 @@ func (p *Provider) Verify(header http.Header, body []byte, now time.Time) error 
 	return fmt.Errorf("%w: no secret made the signature", payment.ErrSignature)
 }
 
-// parseSignature collects what could be a timestamp or a v1 signature. Which belongs to which need not be known: a
+// parseSignature collects what could be a timestamp or a v1 providerhttp. Which belongs to which need not be known: a
 // signature covers its timestamp, so only the right pair can match. What is unknown or broken is skipped.
 func parseSignature(lines []string) (timestamps []string, signatures [][]byte) {
 	for _, line := range lines {

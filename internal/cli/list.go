@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"handover/internal/ledger"
+	"handover/internal/order"
+	"handover/internal/web"
+)
+
+// Listed is one order in the JSON of a list.
+type Listed struct {
+	web.StatusJSON
+	AgeSeconds     int64        `json:"age_seconds"`     // of the order
+	WaitingSeconds int64        `json:"waiting_seconds"` // how long it has needed a person; 0 when it does not
+	Reason         order.Reason `json:"reason"`
+	Step           string       `json:"step"` // that stopped: payment, access, email, …
+	Next           string       `json:"next"`
+}
+
+// List is the JSON of a list.
+func List(views []ledger.View, now time.Time) []Listed {
+	listed := make([]Listed, 0, len(views))
+	for _, v := range views {
+		l := Listed{StatusJSON: web.Status(v), AgeSeconds: seconds(v.CreatedAt, now), Reason: v.Reason, Step: v.Reason.Step(), Next: next(v)}
+		if v.AttentionAt != nil {
+			l.WaitingSeconds = seconds(*v.AttentionAt, now)
+		}
+		listed = append(listed, l)
+	}
+	return listed
+}
+
+func seconds(since, now time.Time) int64 { return int64(now.Sub(since).Seconds()) }
+
+// PrintList writes one line an order, and below it what to do where a person is needed. A fault in the settings is said
+// once, however many orders it holds back.
+func PrintList(w io.Writer, views []ledger.View, now time.Time) {
+	if len(views) == 0 {
+		fmt.Fprintln(w, "No orders.")
+		return
+	}
+	t := tabwriter.NewWriter(w, 2, 4, 2, ' ', 0)
+	fmt.Fprintln(t, "ORDER\tAGE\tAMOUNT\tPAYMENT\tACCESS\tEMAIL")
+	for _, v := range views {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", v.Key, Age(now.Sub(v.CreatedAt)), v.Total, v.Facts.Payment, v.Facts.Access, emailWord(v.Facts))
+	}
+	t.Flush()
+	groups, needed := byFault(views)
+	for _, g := range groups {
+		fmt.Fprintln(w)
+		for _, v := range g {
+			fmt.Fprintln(w, v.Key)
+		}
+		printAttention(w, longest(g), now)
+	}
+	if len(groups) > 1 {
+		fmt.Fprintf(w, "\nIn all, %s to look at.\n", count(needed, "order"))
+	}
+}
+
+// byFault puts together the orders that one thing to do helps, in the sequence in which they came, and counts them.
+func byFault(views []ledger.View) (groups [][]ledger.View, orders int) {
+	at := map[order.Reason]int{}
+	for _, v := range views {
+		if v.Reason == "" {
+			continue
+		}
+		orders++
+		i, seen := at[v.Reason]
+		if seen && v.Reason.Settings() {
+			groups[i] = append(groups[i], v)
+			continue
+		}
+		at[v.Reason] = len(groups)
+		groups = append(groups, []ledger.View{v})
+	}
+	return groups, orders
+}
+
+// longest is the one that has waited longest.
+func longest(views []ledger.View) ledger.View {
+	first := views[0]
+	for _, v := range views {
+		if since(v).Before(since(first)) {
+			first = v
+		}
+	}
+	return first
+}

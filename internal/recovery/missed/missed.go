@@ -1,0 +1,165 @@
+// Package missed finds the sales whose webhook never arrived: it asks each payment provider for its finished sessions, page by
+// page, and delivers those that are on no order.
+package missed
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"time"
+
+	"handover/internal/ledger"
+	"handover/internal/order"
+	"handover/internal/payment"
+)
+
+// Why a sale was left.
+const (
+	LeftNoSession  = "the_provider_does_not_name_its_session"
+	LeftUnread     = "its_session_could_not_be_read"
+	LeftNotStarted = "its_workflow_could_not_be_started"
+)
+
+// Ledger is what a pass needs of the facts.
+type Ledger interface {
+	Covered(ctx context.Context, environment string) (ledger.Coverage, error)
+	SetCompleteUntil(ctx context.Context, environment string, until time.Time) error
+	NotHeardOf(ctx context.Context, environment string, sales []payment.Sale) ([]payment.Sale, error)
+	Discover(ctx context.Context, key order.Key) error
+	RecordPayment(ctx context.Context, p ledger.Payment) (ledger.Recorded, error)
+}
+
+// Runs starts the orders' workflows.
+type Runs interface {
+	Ensure(ctx context.Context, key order.Key) error
+}
+
+// Environment is one payment account.
+type Environment struct {
+	Name     string
+	Mode     order.Mode
+	Provider payment.Provider
+}
+
+// Sales goes through the providers' lists.
+type Sales struct {
+	Ledger    Ledger
+	Runs      Runs
+	Catalogue *order.Catalogue
+	Log       *slog.Logger
+	Now       func() time.Time
+	// Pause waits before a call is made again; it returns early with the context's error.
+	Pause func(ctx context.Context, d time.Duration) error
+}
+
+// Options say how far a pass goes.
+type Options struct {
+	// Since is how far back to go, also to before Handover served the environment; 0 for what is not yet known to be complete.
+	Since     time.Duration
+	DryRun    bool   // change nothing, and count what would be
+	Heartbeat func() // is called now and then while the pass goes on; may be nil
+}
+
+// Result is what one pass over an environment came to.
+type Result struct {
+	Checked  int            `json:"checked"`  // finished sessions in the provider's list
+	Repaired int            `json:"repaired"` // of these, nobody had told of and are delivered now
+	Ignored  int            `json:"ignored"`  // of these, nobody had told of and are not ours, not paid, or from before
+	Left     int            `json:"left"`     // of these, nobody had told of and could not be dealt with
+	Reasons  map[string]int `json:"reasons,omitempty"`
+	// LeftSales names some of those that were left, by their session or else by their payment.
+	LeftSales []string  `json:"left_sales,omitempty"`
+	Since     time.Time `json:"since"`
+	// CompleteUntil is until when every sale is known to have been heard of.
+	CompleteUntil time.Time `json:"complete_until"`
+	// Problem says why the list could not be read to its end: misconfigured, rate_limited, retry or permanent.
+	Problem order.Class `json:"problem,omitempty"`
+}
+
+// Run makes one pass over an environment. An error is the ledger's: the provider's failures are in the result.
+func (r *Sales) Run(ctx context.Context, e Environment, o Options) (Result, error) {
+	began := r.Now()
+	covered, err := r.Ledger.Covered(ctx, e.Name)
+	if err != nil {
+		return Result{}, err
+	}
+	if covered.Until.IsZero() {
+		covered = ledger.Coverage{From: began, Until: began}
+	}
+	since, from := covered.Until, covered.From.Truncate(time.Second) // providers tell times in whole seconds
+	if o.Since > 0 {
+		since = began.Add(-o.Since)
+		from = since
+	}
+	p := &pass{Sales: r, e: e, o: o, from: from, result: Result{Since: since, CompleteUntil: covered.Until, Reasons: map[string]int{}}}
+	if err := p.list(ctx, since); err != nil {
+		return p.result, err
+	}
+	if connected := !since.After(covered.Until); connected && p.result.Problem == "" && p.again == 0 && !o.DryRun {
+		if err := r.Ledger.SetCompleteUntil(ctx, e.Name, began); err != nil {
+			return p.result, err
+		}
+		p.result.CompleteUntil = began
+	}
+	return p.result, nil
+}
+
+// pass is one run over one environment.
+type pass struct {
+	*Sales
+	e      Environment
+	o      Options
+	from   time.Time // of a session from before, somebody else delivered what it bought
+	result Result
+	again  int // sales that another pass may deal with
+}
+
+func (p *pass) list(ctx context.Context, since time.Time) error {
+	for cursor := ""; ; {
+		var page []payment.Sale
+		var next string
+		class := p.patiently(ctx, func(ctx context.Context) (err error) {
+			page, next, err = p.e.Provider.PaidSessions(ctx, since, cursor)
+			return err
+		})
+		if class != "" {
+			p.result.Problem = class
+			return ctx.Err()
+		}
+		p.result.Checked += len(page)
+		unheard, err := p.Ledger.NotHeardOf(ctx, p.e.Name, page)
+		if err != nil {
+			return err
+		}
+		for _, sale := range unheard {
+			if err := p.deal(ctx, sale); err != nil {
+				return err
+			}
+			p.heartbeat()
+		}
+		p.heartbeat()
+		if next == "" || next == cursor {
+			return nil
+		}
+		cursor = next
+	}
+}
+
+func (p *pass) heartbeat() {
+	if p.o.Heartbeat != nil {
+		p.o.Heartbeat()
+	}
+}
+
+const mostNamed = 20
+
+func (p *pass) left(sale payment.Sale, reason string, retryable bool) {
+	p.result.Left++
+	p.result.Reasons[reason]++
+	if len(p.result.LeftSales) < mostNamed {
+		p.result.LeftSales = append(p.result.LeftSales, cmp.Or(sale.Session, sale.Ref))
+	}
+	if retryable {
+		p.again++
+	}
+}
