@@ -91,7 +91,7 @@ func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 type orderLedger interface {
-	Order(ctx context.Context, key order.Key) (ledger.View, error)
+	Order(ctx context.Context, key order.Key) (order.View, error)
 	Stop(ctx context.Context, w ledger.Work, token string, class order.Class, reason order.Reason) error
 	StopAccess(ctx context.Context, key order.Key, class order.Class, reason order.Reason) error
 	StopPayment(ctx context.Context, key order.Key, event string, class order.Class, reason order.Reason) error

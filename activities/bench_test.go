@@ -25,6 +25,7 @@ import (
 	"handover/internal/access"
 	accessregistry "handover/internal/access/registry"
 	"handover/internal/email/resend"
+	"handover/internal/flow"
 	"handover/internal/lab/sandbox"
 	"handover/internal/lab/stack/testenv"
 	"handover/internal/ledger"
@@ -178,7 +179,7 @@ func (b *bench) send(generation int) (activities.SendAccessEmailResult, error) {
 func (b *bench) resend(id string) (activities.DecideRequestResult, error) {
 	b.t.Helper()
 	return execute[activities.DecideRequestResult](b.t, b.worker().DecideRequest,
-		activities.DecideRequestInput{Order: b.key, Kind: activities.KindResend, RequestID: id, Reason: "the buyer asked"})
+		activities.DecideRequestInput{Order: b.key, Kind: flow.KindResend, RequestID: id, Reason: "the buyer asked"})
 }
 
 // granted has the order paid and its access granted.
@@ -201,7 +202,7 @@ func (b *bench) fault(f sandbox.Fault) sandbox.Fault {
 	return added
 }
 
-func (b *bench) view() ledger.View {
+func (b *bench) view() order.View {
 	b.t.Helper()
 	v, err := b.ledger.Order(b.t.Context(), b.key)
 	b.must(err)

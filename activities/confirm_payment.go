@@ -9,7 +9,7 @@ import (
 	"handover/internal/failpoint"
 	"handover/internal/ledger"
 	"handover/internal/order"
-	"handover/internal/proof"
+	"handover/internal/payment"
 )
 
 // The names of the steps in logs and metrics.
@@ -21,7 +21,7 @@ const (
 
 type paymentLedger interface {
 	PaymentState(ctx context.Context, key order.Key) (ledger.Recorded, error)
-	RecordPayment(ctx context.Context, p ledger.Payment) (ledger.Recorded, error)
+	RecordPayment(ctx context.Context, p order.Assessment) (ledger.Recorded, error)
 }
 
 // ConfirmPaymentInput asks for one look at the payment.
@@ -66,7 +66,7 @@ func (a *Activities) ConfirmPayment(ctx context.Context, in ConfirmPaymentInput)
 		return a.paymentFailure(ctx, in, err)
 	}
 	failpoint.Hit("payment.retrieved")
-	looked := proof.Assess(in.Order, environment.Mode, a.Catalogue, facts)
+	looked := payment.Assess(in.Order, environment.Mode, a.Catalogue, facts)
 	looked.Event = in.Event
 	now, err := a.Ledger.RecordPayment(ctx, looked)
 	if err != nil {

@@ -5,29 +5,20 @@ import (
 	"time"
 
 	"handover/internal/failpoint"
-	"handover/internal/ledger"
+	"handover/internal/flow"
 	"handover/internal/order"
 )
 
 const stepRequest = "request"
 
 type requestLedger interface {
-	Resend(ctx context.Context, r ledger.Request) (ledger.Decision, error)
-	Retry(ctx context.Context, r ledger.Request, window time.Duration) (ledger.Decision, error)
-	Revoke(ctx context.Context, r ledger.Request, c *order.Catalogue) (ledger.Decision, error)
-	Restore(ctx context.Context, r ledger.Request, c *order.Catalogue) (ledger.Decision, error)
-	Relink(ctx context.Context, r ledger.Request) (ledger.Decision, error)
-	Refuse(ctx context.Context, r ledger.Request, refusal order.Refusal) error
+	Resend(ctx context.Context, r order.Request) (order.Decision, error)
+	Retry(ctx context.Context, r order.Request, window time.Duration) (order.Decision, error)
+	Revoke(ctx context.Context, r order.Request, c *order.Catalogue) (order.Decision, error)
+	Restore(ctx context.Context, r order.Request, c *order.Catalogue) (order.Decision, error)
+	Relink(ctx context.Context, r order.Request) (order.Decision, error)
+	Refuse(ctx context.Context, r order.Request, refusal order.Refusal) error
 }
-
-// The kinds of requests: the words for them in signals, in the ledger and in the audit.
-const (
-	KindResend  = "resend"
-	KindRetry   = "retry"
-	KindRevoke  = "revoke"
-	KindRestore = "restore"
-	KindRelink  = "relink"
-)
 
 // DecideRequestInput is what a person asks for, or something that could not be understood.
 type DecideRequestInput struct {
@@ -51,7 +42,7 @@ type DecideRequestResult struct {
 // DecideRequest decides what a person asks for, a new email, another try at what has stopped, or how the access has to be, and writes down who asked,
 // why, and what was known. A request has an identity that survives resets and repetitions: deciding it twice gives the first answer.
 func (a *Activities) DecideRequest(ctx context.Context, in DecideRequestInput) (DecideRequestResult, error) {
-	request := ledger.Request{Key: in.Order, ID: in.RequestID, Kind: in.Kind, Who: "temporal", Why: in.Reason}
+	request := order.Request{Key: in.Order, ID: in.RequestID, Kind: in.Kind, Who: "temporal", Why: in.Reason}
 	if in.Refusal != "" {
 		if err := a.Ledger.Refuse(ctx, request, in.Refusal); err != nil {
 			return DecideRequestResult{}, a.failed(ctx, stepRequest, in.Order, judge(err).class, err)
@@ -69,15 +60,15 @@ func (a *Activities) DecideRequest(ctx context.Context, in DecideRequestInput) (
 		Reason: d.Attention}, nil
 }
 
-func (a *Activities) decide(ctx context.Context, r ledger.Request) (ledger.Decision, error) {
+func (a *Activities) decide(ctx context.Context, r order.Request) (order.Decision, error) {
 	switch r.Kind {
-	case KindRetry:
+	case flow.KindRetry:
 		return a.Ledger.Retry(ctx, r, a.cfg.EmailWindow)
-	case KindRevoke:
+	case flow.KindRevoke:
 		return a.Ledger.Revoke(ctx, r, a.Catalogue)
-	case KindRelink:
+	case flow.KindRelink:
 		return a.Ledger.Relink(ctx, r)
-	case KindRestore:
+	case flow.KindRestore:
 		return a.Ledger.Restore(ctx, r, a.Catalogue)
 	}
 	return a.Ledger.Resend(ctx, r)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"handover/internal/email"
 	"handover/internal/ledger"
 	"handover/internal/link"
 	"handover/internal/order"
@@ -46,7 +45,7 @@ func TestFrozenMessageHasValidTagsAndNoLink(t *testing.T) {
 	} {
 		frozen, err := a.freeze(ledger.EmailData{
 			Key: key, Address: "alex@example.com", Name: "Alex <b>", LinkVersion: 2,
-			Grants: []ledger.Grant{
+			Grants: []order.Grant{
 				{Product: "guide", Kind: "download", File: "guide.pdf", Unit: 1},
 				{Product: "maps", Kind: "license", Unit: 1, Secret: "AAAAA-BBBBB"}, {Product: "maps", Kind: "license", Unit: 2, Secret: "CCCCC-DDDDD"},
 			},
@@ -55,7 +54,7 @@ func TestFrozenMessageHasValidTagsAndNoLink(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := frozen.Message
-		wantTags := []email.Tag{
+		wantTags := []order.Tag{
 			{Name: "handover_environment", Value: key.Environment}, {Name: "handover_session", Value: key.Session}, {Name: "handover_generation", Value: "12"},
 		}
 		if diff := cmp.Diff(wantTags, m.Tags); diff != "" {
@@ -69,7 +68,7 @@ func TestFrozenMessageHasValidTagsAndNoLink(t *testing.T) {
 		if m.From != "Shop <orders@shop.example>" || m.ReplyTo != "help@shop.example" || m.To != "alex@example.com" {
 			t.Errorf("from %q, reply to %q, to %q", m.From, m.ReplyTo, m.To)
 		}
-		for _, wanted := range []string{"The Guide", "The Maps", "AAAAA-BBBBB", "CCCCC-DDDDD", email.LinkPlaceholder} {
+		for _, wanted := range []string{"The Guide", "The Maps", "AAAAA-BBBBB", "CCCCC-DDDDD", order.LinkPlaceholder} {
 			if !strings.Contains(m.Text, wanted) || !strings.Contains(m.HTML, wanted) {
 				t.Errorf("%q is missing in one of the parts", wanted)
 			}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"handover/internal/email"
 	"handover/internal/lab/sandbox"
 	"handover/internal/order"
 )
@@ -20,7 +19,7 @@ func TestTokenIsNotStored(t *testing.T) {
 	b.must(err)
 	var stored string
 	b.must(b.pool.QueryRow(t.Context(), `SELECT convert_from(payload, 'UTF8') FROM obligations WHERE session = $1 AND kind = 'email'`, b.key.Session).Scan(&stored))
-	if strings.Contains(stored, made) || !strings.Contains(stored, email.LinkPlaceholder) {
+	if strings.Contains(stored, made) || !strings.Contains(stored, order.LinkPlaceholder) {
 		t.Error("the stored message holds the token, or no placeholder")
 	}
 	tables, err := b.pool.Query(t.Context(), `SELECT table_name::text FROM information_schema.tables WHERE table_schema = 'public'`)

@@ -60,15 +60,15 @@ func (a *Activities) ownKinds() []order.AccessKind {
 }
 
 // make asks the kind that gives this access.
-func (a *Activities) make(due order.Due) ([]ledger.Grant, error) {
+func (a *Activities) make(due order.Due) ([]order.Grant, error) {
 	for _, k := range a.Kinds {
 		if k.Kind() != due.Kind {
 			continue
 		}
 		made, err := k.Make(due)
-		grants := make([]ledger.Grant, len(made))
+		grants := make([]order.Grant, len(made))
 		for i, m := range made {
-			grants[i] = ledger.Grant{Unit: m.Unit, Secret: m.Secret}
+			grants[i] = order.Grant{Unit: m.Unit, Secret: m.Secret}
 		}
 		return grants, err
 	}

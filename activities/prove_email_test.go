@@ -15,7 +15,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"handover/activities"
-	"handover/internal/email"
 	"handover/internal/email/resend"
 	"handover/internal/lab/sandbox"
 	"handover/internal/order"
@@ -137,7 +136,7 @@ func (b *bench) repeat() {
 	m := b.messages()[0]
 	sender, err := resend.New(resend.Config{APIKey: resendKey, APIURL: b.sandbox.Base + "/resend"})
 	b.must(err)
-	_, err = sender.Send(b.t.Context(), "another/key", email.Message{From: m.From, To: m.To[0], Subject: m.Subject, Text: "Hello"})
+	_, err = sender.Send(b.t.Context(), "another/key", order.Message{From: m.From, To: m.To[0], Subject: m.Subject, Text: "Hello"})
 	b.must(err)
 }
 

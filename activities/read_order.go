@@ -37,7 +37,7 @@ type ReadOrderResult struct {
 func (a *Activities) ReadOrder(ctx context.Context, in ReadOrderInput) (ReadOrderResult, error) {
 	v, err := a.Ledger.Order(ctx, in.Order)
 	if errors.Is(err, ledger.ErrNotFound) {
-		v, err = ledger.View{Facts: order.Pending()}, nil
+		v, err = order.View{Facts: order.Pending()}, nil
 	}
 	if err != nil {
 		return ReadOrderResult{}, a.failed(ctx, stepRead, in.Order, judge(err).class, err)

@@ -87,12 +87,12 @@ func (a *Activities) freeze(d ledger.EmailData, generation int) (ledger.Frozen, 
 	}
 	hash := link.Hash(token)
 	return ledger.Frozen{
-		Message: email.Message{
+		Message: order.Message{
 			From: a.cfg.From, To: d.Address, ReplyTo: a.cfg.ReplyTo, Subject: subject, Text: text, HTML: html,
-			Tags: []email.Tag{
-				{Name: email.TagEnvironment, Value: d.Key.Environment},
-				{Name: email.TagSession, Value: d.Key.Session},
-				{Name: email.TagGeneration, Value: strconv.Itoa(generation)},
+			Tags: []order.Tag{
+				{Name: order.TagEnvironment, Value: d.Key.Environment},
+				{Name: order.TagSession, Value: d.Key.Session},
+				{Name: order.TagGeneration, Value: strconv.Itoa(generation)},
 			},
 		},
 		LinkSecret: secret,
@@ -184,7 +184,7 @@ func (a *Activities) stopEmailFor(ctx context.Context, work ledger.Work, token s
 
 // content is what the message says.
 func (a *Activities) content(d ledger.EmailData) email.Access {
-	c := email.Access{ShopName: a.cfg.ShopName, BuyerName: d.Name, OrderRef: d.Key.Session, Link: email.LinkPlaceholder}
+	c := email.Access{ShopName: a.cfg.ShopName, BuyerName: d.Name, OrderRef: d.Key.Session, Link: order.LinkPlaceholder}
 	at := map[string]int{}
 	for _, g := range d.Grants {
 		if g.State == order.AccessRevoked || g.State == order.AccessHeld {

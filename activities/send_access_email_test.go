@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"handover/activities"
-	"handover/internal/email"
+	"handover/internal/flow"
 	"handover/internal/lab/sandbox"
 	"handover/internal/link"
 	"handover/internal/order"
@@ -277,12 +277,12 @@ func TestDatabaseThatDoesNotAnswerIsAPassingFault(t *testing.T) {
 			return err
 		},
 		"request": func(a *activities.Activities) error {
-			_, err := execute[activities.DecideRequestResult](t, a.DecideRequest, activities.DecideRequestInput{Order: b.key, Kind: activities.KindResend, RequestID: "req_1", Reason: "asked"})
+			_, err := execute[activities.DecideRequestResult](t, a.DecideRequest, activities.DecideRequestInput{Order: b.key, Kind: flow.KindResend, RequestID: "req_1", Reason: "asked"})
 			return err
 		},
 		"refusal": func(a *activities.Activities) error {
 			_, err := execute[activities.DecideRequestResult](t, a.DecideRequest,
-				activities.DecideRequestInput{Order: b.key, Kind: activities.KindResend, RequestID: "req_1", Refusal: order.RefusedUnreadable})
+				activities.DecideRequestInput{Order: b.key, Kind: flow.KindResend, RequestID: "req_1", Refusal: order.RefusedUnreadable})
 			return err
 		},
 		"read": func(a *activities.Activities) error {
@@ -327,9 +327,9 @@ func TestEventOfTheProviderProvesThatALostCallArrived(t *testing.T) {
 			b.fault(f)
 			_, err := b.send(1)
 			b.wants(err, order.ClassUnknown)
-			b.must(b.ledger.RecordEmailEvent(t.Context(), email.Event{
+			b.must(b.ledger.RecordEmailEvent(t.Context(), order.EmailEvent{
 				ID: "msg_" + b.key.Session, Type: "email.sent", MessageID: "re_1", Delivery: order.DeliverySent,
-				Tags: map[string]string{email.TagEnvironment: b.key.Environment, email.TagSession: b.key.Session, email.TagGeneration: "1"},
+				Tags: map[string]string{order.TagEnvironment: b.key.Environment, order.TagSession: b.key.Session, order.TagGeneration: "1"},
 			}, []byte(`{}`)))
 			c.again(b)
 			sent, err := b.send(1)

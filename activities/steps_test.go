@@ -10,6 +10,7 @@ import (
 	"handover/activities"
 	"handover/internal/access"
 	"handover/internal/access/download"
+	"handover/internal/flow"
 	"handover/internal/lab/sandbox"
 	"handover/internal/ledger"
 	"handover/internal/order"
@@ -253,7 +254,7 @@ func TestRequestsAreDecidedOnceAndWrittenDown(t *testing.T) {
 	decide := func(id string, refusal order.Refusal) activities.DecideRequestResult {
 		t.Helper()
 		got, err := execute[activities.DecideRequestResult](t, b.worker().DecideRequest,
-			activities.DecideRequestInput{Order: b.key, Kind: activities.KindResend, RequestID: id, Reason: "the buyer asked", Refusal: refusal})
+			activities.DecideRequestInput{Order: b.key, Kind: flow.KindResend, RequestID: id, Reason: "the buyer asked", Refusal: refusal})
 		b.must(err)
 		return got
 	}

@@ -35,7 +35,7 @@ func (c *console) openLedger() (*ledger.Ledger, *pgxpool.Pool, error) {
 }
 
 // withOrder opens the database, finds the order that was written, and calls f with both.
-func (c *console) withOrder(written string, f func(*ledger.Ledger, ledger.View) error) error {
+func (c *console) withOrder(written string, f func(*ledger.Ledger, order.View) error) error {
 	l, closeLedger, err := c.migrated()
 	if err != nil {
 		return err
@@ -62,10 +62,10 @@ func (c *console) migrated() (*ledger.Ledger, func(), error) {
 }
 
 // readOrder reads one order by its written key.
-func readOrder(ctx context.Context, l *ledger.Ledger, written string) (ledger.View, error) {
+func readOrder(ctx context.Context, l *ledger.Ledger, written string) (order.View, error) {
 	key, err := order.ParseKey(written)
 	if err != nil {
-		return ledger.View{}, fmt.Errorf("%w: %q is %w", errUsage, written, err)
+		return order.View{}, fmt.Errorf("%w: %q is %w", errUsage, written, err)
 	}
 	v, err := l.Order(ctx, key)
 	if errors.Is(err, ledger.ErrNotFound) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"handover/internal/ledger"
+	"handover/internal/order"
 )
 
 type eraseCommand struct {
@@ -19,13 +20,13 @@ func (e *eraseCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	return c.withOrder(e.Order, func(l *ledger.Ledger, v ledger.View) error {
+	return c.withOrder(e.Order, func(l *ledger.Ledger, v order.View) error {
 		request.Key = v.Key
 		return e.erase(c, l, request)
 	})
 }
 
-func (e *eraseCommand) erase(c *console, l *ledger.Ledger, r ledger.Request) error {
+func (e *eraseCommand) erase(c *console, l *ledger.Ledger, r order.Request) error {
 	err := l.Erase(c.ctx, r.Key, r.Who, r.Why)
 	if errors.Is(err, ledger.ErrUnderWay) {
 		return fmt.Errorf("%s: something is still owed on this order, for which the buyer has to be known. Let it finish, or end it with: starter revoke %s --reason TEXT", r.Key, r.Key)

@@ -53,7 +53,7 @@ func (r *replayCommand) Run(c *console) error {
 }
 
 // chosen are the orders that another look can change. One that is settled is left alone.
-func (r *replayCommand) chosen(c *console, l *ledger.Ledger) ([]ledger.View, error) {
+func (r *replayCommand) chosen(c *console, l *ledger.Ledger) ([]order.View, error) {
 	if r.Ignored {
 		return l.List(c.ctx, ledger.Filter{Ignored: true, Limit: 10_000})
 	}
@@ -64,11 +64,11 @@ func (r *replayCommand) chosen(c *console, l *ledger.Ledger) ([]ledger.View, err
 	if v.Facts.Payment == order.PaymentConfirmed && v.Reason != order.ReasonItemsUnknown {
 		return nil, fmt.Errorf("order %s is confirmed and everything in it is in the catalogue: there is nothing to look at again", v.Key)
 	}
-	return []ledger.View{v}, nil
+	return []order.View{v}, nil
 }
 
 // looked waits until a worker has asked the provider again, for ten seconds at most.
-func looked(ctx context.Context, l *ledger.Ledger, before ledger.View) (replayed, error) {
+func looked(ctx context.Context, l *ledger.Ledger, before order.View) (replayed, error) {
 	deadline := time.Now().Add(10 * time.Second)
 	for {
 		v, err := l.Order(ctx, before.Key)

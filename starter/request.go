@@ -10,11 +10,12 @@ import (
 
 	"handover/internal/dispatch"
 	"handover/internal/ledger"
+	"handover/internal/order"
 )
 
 // newRequest is an operator's request with an identity of its own, for an order that is still to be named.
-func newRequest(kind, reason string) (ledger.Request, error) {
-	r := ledger.Request{ID: "starter/" + uuid.NewString(), Kind: kind, Who: whoami(), Why: strings.TrimSpace(reason)}
+func newRequest(kind, reason string) (order.Request, error) {
+	r := order.Request{ID: "starter/" + uuid.NewString(), Kind: kind, Who: whoami(), Why: strings.TrimSpace(reason)}
 	if r.Why == "" || len(r.Why) > 500 {
 		return r, fmt.Errorf("%w: --reason takes a text of 1 to 500 bytes", errUsage)
 	}
@@ -34,7 +35,7 @@ func whoami() string {
 
 // file stores the request and signals it to the order's workflow. What cannot be signalled now is signalled by the
 // starter's server later, so the request is not lost: only the way there is told.
-func (c *console) file(l *ledger.Ledger, r ledger.Request) (handedOver bool, err error) {
+func (c *console) file(l *ledger.Ledger, r order.Request) (handedOver bool, err error) {
 	if err := l.File(c.ctx, r); err != nil {
 		return false, err
 	}

@@ -6,8 +6,8 @@ import (
 	"io"
 	"time"
 
-	"handover/activities"
 	"handover/internal/cli"
+	"handover/internal/flow"
 	"handover/internal/ledger"
 	"handover/internal/order"
 )
@@ -25,7 +25,7 @@ type resendCommand struct {
 type relinkCommand struct{ resendCommand }
 
 func (r *relinkCommand) Run(c *console) error {
-	r.kind = activities.KindRelink
+	r.kind = flow.KindRelink
 	return r.resendCommand.Run(c)
 }
 
@@ -43,13 +43,13 @@ func (r *resendCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	return c.withOrder(r.Order, func(l *ledger.Ledger, v ledger.View) error {
+	return c.withOrder(r.Order, func(l *ledger.Ledger, v order.View) error {
 		request.Key = v.Key
 		return r.ask(c, l, v, request)
 	})
 }
 
-func (r *resendCommand) ask(c *console, l *ledger.Ledger, v ledger.View, request ledger.Request) error {
+func (r *resendCommand) ask(c *console, l *ledger.Ledger, v order.View, request order.Request) error {
 	if !r.JSON {
 		showKnown(c.out, v)
 	}
@@ -63,8 +63,8 @@ func (r *resendCommand) ask(c *console, l *ledger.Ledger, v ledger.View, request
 	return r.await(c, l, request, handedOver)
 }
 
-func (r *resendCommand) request() (ledger.Request, error) {
-	request, err := newRequest(cmp.Or(r.kind, activities.KindResend), r.Reason)
+func (r *resendCommand) request() (order.Request, error) {
+	request, err := newRequest(cmp.Or(r.kind, flow.KindResend), r.Reason)
 	if err != nil || r.To == nil {
 		return request, err
 	}
@@ -77,7 +77,7 @@ func (r *resendCommand) request() (ledger.Request, error) {
 }
 
 // showKnown says what is known of the earlier message before another one goes out.
-func showKnown(w io.Writer, v ledger.View) {
+func showKnown(w io.Writer, v order.View) {
 	fmt.Fprintf(w, "Order %s\n", v.Key)
 	if len(v.Emails) == 0 {
 		fmt.Fprintln(w, "  No email has been owed yet.")
@@ -89,7 +89,7 @@ func showKnown(w io.Writer, v ledger.View) {
 }
 
 // refusedNow spares the way through Temporal where the answer is clear. The decision itself is taken there.
-func refusedNow(v ledger.View, to string) order.Refusal {
+func refusedNow(v order.View, to string) order.Refusal {
 	facts := order.ResendFacts{Payment: v.Facts.Payment, Access: v.Facts.Access, Address: v.Address}
 	if to != "" {
 		facts.Address = to
@@ -108,7 +108,7 @@ func (r *resendCommand) refused(c *console, key order.Key, refusal order.Refusal
 }
 
 // await shows what was decided and, when it comes soon, that the provider has accepted the message.
-func (r *resendCommand) await(c *console, l *ledger.Ledger, request ledger.Request, handedOver bool) error {
+func (r *resendCommand) await(c *console, l *ledger.Ledger, request order.Request, handedOver bool) error {
 	answer := resendJSON{Order: request.Key.String(), Outcome: "waiting", Email: order.EmailPending}
 	deadline := time.Now().Add(20 * time.Second)
 	for handedOver && time.Now().Before(deadline) && c.ctx.Err() == nil {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"handover/activities"
+	"handover/internal/flow"
 	"handover/internal/ledger"
 	"handover/internal/order"
 )
@@ -30,7 +30,7 @@ func (r *retryCommand) Run(c *console) error {
 	if (r.Order == "") == !r.Misconfigured {
 		return fmt.Errorf("%w: name one ORDER, or --misconfigured for everything that a fault in the settings held back", errUsage)
 	}
-	request, err := newRequest(activities.KindRetry, r.Reason)
+	request, err := newRequest(flow.KindRetry, r.Reason)
 	if err != nil {
 		return err
 	}
@@ -61,16 +61,16 @@ func (r *retryCommand) Run(c *console) error {
 	return r.print(c, answers)
 }
 
-func (r *retryCommand) chosen(c *console, l *ledger.Ledger) ([]ledger.View, error) {
+func (r *retryCommand) chosen(c *console, l *ledger.Ledger) ([]order.View, error) {
 	if r.Misconfigured {
 		return l.List(c.ctx, ledger.Filter{Attention: true, Class: order.ClassMisconfigured, Limit: 10_000})
 	}
 	v, err := readOrder(c.ctx, l, r.Order)
-	return []ledger.View{v}, err
+	return []order.View{v}, err
 }
 
 // decided waits until a worker has decided the request, for ten seconds at most.
-func decided(c *console, l *ledger.Ledger, request ledger.Request) (retried, error) {
+func decided(c *console, l *ledger.Ledger, request order.Request) (retried, error) {
 	answer := retried{Order: request.Key.String(), Outcome: "waiting"}
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline) && c.ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
 		d, known, err := l.Decided(c.ctx, request)

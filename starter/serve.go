@@ -9,12 +9,12 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
-	"handover/activities"
 	"handover/internal/app"
 	"handover/internal/dispatch"
 	"handover/internal/email"
 	emailregistry "handover/internal/email/registry"
 	"handover/internal/files"
+	"handover/internal/flow"
 	"handover/internal/ledger"
 	"handover/internal/notify"
 	"handover/internal/order"
@@ -104,7 +104,7 @@ type emailEvents struct {
 	dispatcher *dispatch.Dispatcher
 }
 
-func (e emailEvents) RecordEmailEvent(ctx context.Context, event email.Event, body []byte) error {
+func (e emailEvents) RecordEmailEvent(ctx context.Context, event order.EmailEvent, body []byte) error {
 	key, settled, err := e.ledger.SettleByEmailEvent(ctx, event, body)
 	if err != nil || !settled {
 		return err
@@ -122,7 +122,7 @@ type resender struct {
 }
 
 func (r resender) BuyerResend(ctx context.Context, key order.Key) (web.BuyerResult, error) {
-	request := ledger.Request{Key: key, ID: "buyer/" + uuid.NewString(), Kind: activities.KindResend, Who: "buyer", Why: "asked for on the order page"}
+	request := order.Request{Key: key, ID: "buyer/" + uuid.NewString(), Kind: flow.KindResend, Who: "buyer", Why: "asked for on the order page"}
 	filed, wait, err := r.ledger.FileForBuyer(ctx, request)
 	if err != nil {
 		return web.BuyerResult{}, err

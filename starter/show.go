@@ -7,6 +7,7 @@ import (
 
 	"handover/internal/cli"
 	"handover/internal/ledger"
+	"handover/internal/order"
 	"handover/internal/web"
 )
 
@@ -16,10 +17,10 @@ type statusCommand struct {
 }
 
 func (s *statusCommand) Run(c *console) error {
-	return c.withOrder(s.Order, func(l *ledger.Ledger, v ledger.View) error { return s.show(c, l, v) })
+	return c.withOrder(s.Order, func(l *ledger.Ledger, v order.View) error { return s.show(c, l, v) })
 }
 
-func (s *statusCommand) show(c *console, l *ledger.Ledger, v ledger.View) error {
+func (s *statusCommand) show(c *console, l *ledger.Ledger, v order.View) error {
 	if s.JSON {
 		return printJSON(c.out, web.Status(v))
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"handover/activities"
+	"handover/internal/flow"
 	"handover/internal/ledger"
 	"handover/internal/order"
 )
@@ -19,24 +19,24 @@ type verdictCommand struct {
 
 type revokeCommand struct{ verdictCommand }
 
-func (r *revokeCommand) Run(c *console) error { return r.run(c, activities.KindRevoke) }
+func (r *revokeCommand) Run(c *console) error { return r.run(c, flow.KindRevoke) }
 
 type restoreCommand struct{ verdictCommand }
 
-func (r *restoreCommand) Run(c *console) error { return r.run(c, activities.KindRestore) }
+func (r *restoreCommand) Run(c *console) error { return r.run(c, flow.KindRestore) }
 
 func (v *verdictCommand) run(c *console, kind string) error {
 	request, err := newRequest(kind, v.Reason)
 	if err != nil {
 		return err
 	}
-	return c.withOrder(v.Order, func(l *ledger.Ledger, view ledger.View) error {
+	return c.withOrder(v.Order, func(l *ledger.Ledger, view order.View) error {
 		request.Key = view.Key
 		return v.ask(c, l, request)
 	})
 }
 
-func (v *verdictCommand) ask(c *console, l *ledger.Ledger, request ledger.Request) error {
+func (v *verdictCommand) ask(c *console, l *ledger.Ledger, request order.Request) error {
 	handedOver, err := c.file(l, request)
 	if err != nil {
 		return err

@@ -23,6 +23,7 @@ import (
 	"handover/internal/config"
 	"handover/internal/dispatch"
 	emailregistry "handover/internal/email/registry"
+	"handover/internal/flow"
 	"handover/internal/link"
 	"handover/internal/order"
 	"handover/internal/telemetry"
@@ -75,8 +76,8 @@ func work(ctx context.Context, p *app.Process, runs *dispatch.Dispatcher, steps 
 	}
 	main := worker.New(p.Temporal, p.Settings.TaskQueue, temporalclient.WorkerOptions(p.Identity))
 	flows := workflows.New(workflowConfig(p))
-	main.RegisterWorkflowWithOptions(flows.Deliver, workflow.RegisterOptions{Name: workflows.DeliverName})
-	main.RegisterWorkflowWithOptions(flows.Reconcile, workflow.RegisterOptions{Name: workflows.ReconcileName})
+	main.RegisterWorkflowWithOptions(flows.Deliver, workflow.RegisterOptions{Name: flow.DeliverName})
+	main.RegisterWorkflowWithOptions(flows.Reconcile, workflow.RegisterOptions{Name: flow.ReconcileName})
 	main.RegisterActivity(steps)
 	emails := worker.New(p.Temporal, temporalclient.EmailQueue(p.Settings.TaskQueue), emailOptions(p))
 	emails.RegisterActivityWithOptions(steps.SendAccessEmail, activity.RegisterOptions{Name: "SendAccessEmail"})

@@ -8,12 +8,13 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"handover/activities"
+	"handover/internal/flow"
 	"handover/internal/order"
 )
 
 // request is one wish of an operator.
 type request struct {
-	Request
+	flow.Request
 	kind    string
 	refusal order.Refusal
 	result  activities.DecideRequestResult
@@ -43,11 +44,11 @@ func (d *delivery) answer(ctx workflow.Context) {
 
 func (d *delivery) decide(ctx workflow.Context, r *request) {
 	options := ledgerPolicy.options("Decide a request to " + r.kind)
-	in := activities.DecideRequestInput{Order: d.in.Key(), Kind: r.kind, RequestID: r.RequestID, Reason: r.Reason, Refusal: r.refusal}
+	in := activities.DecideRequestInput{Order: d.in.Key, Kind: r.kind, RequestID: r.RequestID, Reason: r.Reason, Refusal: r.refusal}
 	r.err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), a.DecideRequest, in).Get(ctx, &r.result)
 	if r.err != nil {
 		d.note = "A request could not be decided: the database did not answer."
-		workflow.GetLogger(ctx).Error("request not decided", "order", d.in.Key().String(), "request", r.RequestID)
+		workflow.GetLogger(ctx).Error("request not decided", "order", d.in.Key.String(), "request", r.RequestID)
 		d.describe(ctx)
 		return
 	}
@@ -55,7 +56,7 @@ func (d *delivery) decide(ctx workflow.Context, r *request) {
 	case order.OutcomeRefused:
 		d.stale = d.stale || r.result.Refusal == order.RefusedNothingStopped
 		d.note = "A " + r.kind + " was refused: " + r.result.Says + "."
-		workflow.GetLogger(ctx).Warn("request refused", "kind", r.kind, "order", d.in.Key().String(), "request", r.RequestID, "refusal", string(r.result.Refusal))
+		workflow.GetLogger(ctx).Warn("request refused", "kind", r.kind, "order", d.in.Key.String(), "request", r.RequestID, "refusal", string(r.result.Refusal))
 	case order.OutcomeRetrying, order.OutcomeRevoking, order.OutcomeRestoring:
 		d.note = ""
 		d.catchUp(ctx)
@@ -104,7 +105,7 @@ func (d *delivery) validator(kind string) func(workflow.Context, converter.RawVa
 		_, refusal := parseRequest(raw)
 		switch {
 		case refusal != order.RefusedNone:
-		case kind != activities.KindResend: // the ledger decides
+		case kind != flow.KindResend: // the ledger decides
 			return nil
 		case d.Payment != order.PaymentConfirmed:
 			refusal = order.RefusedUnpaid

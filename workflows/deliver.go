@@ -10,44 +10,9 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"handover/activities"
+	"handover/internal/flow"
 	"handover/internal/order"
 )
-
-// The names under which Temporal knows the workflow, its signals, updates and queries.
-const (
-	DeliverName        = "Deliver"
-	SignalPaymentEvent = "payment_event"
-	SignalResend       = activities.KindResend
-	SignalRetry        = activities.KindRetry
-	SignalRevoke       = activities.KindRevoke
-	SignalRestore      = activities.KindRestore
-	SignalRelink       = activities.KindRelink
-	QueryState         = "state"
-)
-
-// Input starts the delivery of one order. Ids only: nothing of the buyer enters a history.
-type Input struct {
-	Environment string `json:"environment"`
-	Session     string `json:"session"`
-	// Event is the provider's event that started it, empty when it was not an event.
-	Event string `json:"event,omitempty"`
-	// Known says that the order has been worked on before, so the ledger is asked first what is missing.
-	Known bool `json:"known,omitempty"`
-	// Attributes says that the namespace has our search attributes.
-	Attributes bool `json:"attributes,omitempty"`
-}
-
-// Key is the order's.
-func (in Input) Key() order.Key { return order.Key{Environment: in.Environment, Session: in.Session} }
-
-// State is the three facts as this run knows them: the result of the workflow and the answer to the state query.
-type State struct {
-	Payment    order.PaymentState `json:"payment"`
-	Access     order.AccessState  `json:"access"`
-	Email      order.EmailState   `json:"email"`
-	Generation int                `json:"generation"`
-	Reason     order.Reason       `json:"reason,omitempty"` // why a person has to decide
-}
 
 // Workflows holds the settings that the workflows run with.
 type Workflows struct{ cfg Config }
@@ -60,11 +25,11 @@ var a *activities.Activities
 
 // Deliver is the story of one order. A request to cancel the run is not heeded: what was paid for is delivered, and a
 // step that was broken off would look like one that failed.
-func (w *Workflows) Deliver(ctx workflow.Context, in Input) (State, error) {
+func (w *Workflows) Deliver(ctx workflow.Context, in flow.Input) (flow.State, error) {
 	ctx, _ = workflow.NewDisconnectedContext(ctx)
 	d, err := w.begin(ctx, in)
 	if err != nil {
-		return State{}, err
+		return flow.State{}, err
 	}
 	d.readLedger(ctx)
 	for {
@@ -81,8 +46,8 @@ func (w *Workflows) Deliver(ctx workflow.Context, in Input) (State, error) {
 
 // delivery is one run of the story.
 type delivery struct {
-	State
-	in  Input
+	flow.State
+	in  flow.Input
 	cfg Config
 
 	origin   string // the run in which the workflow was first started, before any reset
@@ -101,12 +66,12 @@ type delivery struct {
 	inbox
 }
 
-func (w *Workflows) begin(ctx workflow.Context, in Input) (*delivery, error) {
-	if !in.Key().Valid() {
+func (w *Workflows) begin(ctx workflow.Context, in flow.Input) (*delivery, error) {
+	if !in.Key.Valid() {
 		return nil, temporal.NewNonRetryableApplicationError("environment and session must be those of an order key", "bad_input", nil)
 	}
 	d := &delivery{
-		State:   State{Payment: order.PaymentPending, Access: order.AccessPending, Email: order.EmailPending, Generation: 1},
+		State:   flow.State{Payment: order.PaymentPending, Access: order.AccessPending, Email: order.EmailPending, Generation: 1},
 		in:      in,
 		cfg:     w.cfg,
 		origin:  workflow.GetInfo(ctx).OriginalRunID,
@@ -134,7 +99,7 @@ func (d *delivery) readLedger(ctx workflow.Context) {
 // what they decide.
 func (d *delivery) catchUp(ctx workflow.Context) (known activities.ReadOrderResult, ok bool) {
 	reading := workflow.WithActivityOptions(ctx, ledgerPolicy.options("Read what is done already"))
-	if err := workflow.ExecuteActivity(reading, a.ReadOrder, activities.ReadOrderInput{Order: d.in.Key()}).Get(ctx, &known); err != nil {
+	if err := workflow.ExecuteActivity(reading, a.ReadOrder, activities.ReadOrderInput{Order: d.in.Key}).Get(ctx, &known); err != nil {
 		return known, false // every step asks the ledger itself before it does anything
 	}
 	d.takeUp(known)
@@ -169,7 +134,7 @@ func (d *delivery) confirmPayment(ctx workflow.Context) {
 
 // lookOnce retrieves the session once. It returns how long the provider asks to wait, or that there is no more to find.
 func (d *delivery) lookOnce(ctx workflow.Context) (wait time.Duration, settled bool) {
-	in := activities.ConfirmPaymentInput{Order: d.in.Key(), Event: d.in.Event, Origin: d.origin, Again: d.in.Known || !d.lookedAt.IsZero()}
+	in := activities.ConfirmPaymentInput{Order: d.in.Key, Event: d.in.Event, Origin: d.origin, Again: d.in.Known || !d.lookedAt.IsZero()}
 	d.look, d.lookedAt = false, workflow.Now(ctx)
 	var found activities.ConfirmPaymentResult
 	if err := d.run(ctx, d.cfg.Payment, "Ask the payment provider whether it is paid", a.ConfirmPayment, in, &found); err != nil {
@@ -208,7 +173,7 @@ func (d *delivery) grantAccess(ctx workflow.Context) {
 	d.stepping = true
 	defer func() { d.stepping = false }()
 	var granted activities.GrantAccessResult
-	err := d.run(ctx, d.cfg.Access, "Grant the downloads and licence keys", a.GrantAccess, activities.GrantAccessInput{Order: d.in.Key()}, &granted)
+	err := d.run(ctx, d.cfg.Access, "Grant the downloads and licence keys", a.GrantAccess, activities.GrantAccessInput{Order: d.in.Key}, &granted)
 	if err != nil {
 		d.stop(ctx, "access", classOf(err), "")
 		return
@@ -272,7 +237,7 @@ func (d *delivery) due() bool {
 
 // stop marks the order for a person, after a step has used up its automatic attempts or has met a final failure.
 func (d *delivery) stop(ctx workflow.Context, step string, class order.Class, reason order.Reason) {
-	in := activities.StopStepInput{Order: d.in.Key(), Step: step, Event: d.in.Event, Class: class, Reason: reason}
+	in := activities.StopStepInput{Order: d.in.Key, Step: step, Event: d.in.Event, Class: class, Reason: reason}
 	switch step {
 	case "payment":
 		d.Payment, reason = order.PaymentAttention, cmp.Or(reason, order.ReasonPaymentStopped)
@@ -311,6 +276,6 @@ func (d *delivery) alert(ctx workflow.Context) {
 		return
 	}
 	telling := workflow.WithActivityOptions(ctx, alertPolicy.options("Tell the shop's owner"))
-	f := workflow.ExecuteActivity(telling, a.AlertOwner, activities.AlertOwnerInput{Order: d.in.Key(), Reason: d.Reason})
+	f := workflow.ExecuteActivity(telling, a.AlertOwner, activities.AlertOwnerInput{Order: d.in.Key, Reason: d.Reason})
 	d.attend(ctx, func() bool { return f.IsReady() || d.due() }, f) // what the owner does is not held up by telling the owner
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"handover/activities"
+	"handover/internal/flow"
 	"handover/internal/order"
-	"handover/workflows"
 )
 
 func TestStraightPathOrdersThreeStepsAndOneTimer(t *testing.T) {
@@ -32,11 +32,11 @@ func TestStraightPathOrdersThreeStepsAndOneTimer(t *testing.T) {
 	if open := s.Now().Sub(s.began); open < 30*day || open > 30*day+time.Minute {
 		t.Errorf("closed after %s, want 30 days", open)
 	}
-	var result workflows.State
+	var result flow.State
 	if err := s.GetWorkflowResult(&result); err != nil {
 		t.Fatal(err)
 	}
-	delivered := workflows.State{Payment: order.PaymentConfirmed, Access: order.AccessGranted, Email: order.EmailAccepted, Generation: 1}
+	delivered := flow.State{Payment: order.PaymentConfirmed, Access: order.AccessGranted, Email: order.EmailAccepted, Generation: 1}
 	if diff := cmp.Diff(delivered, result); diff != "" {
 		t.Errorf("result (-want +got):\n%s", diff)
 	}
@@ -99,7 +99,7 @@ func TestPaymentEventMakesItLookAtOnce(t *testing.T) {
 		looked = append(looked, s.Now().Sub(s.began))
 		return pendingUntil(3)(n, in)
 	}
-	s.at(3*time.Minute, func() { s.SignalWorkflow(workflows.SignalPaymentEvent, map[string]string{"event": "evt_2"}) })
+	s.at(3*time.Minute, func() { s.SignalWorkflow(flow.SignalPaymentEvent, map[string]string{"event": "evt_2"}) })
 	s.run()
 	if len(looked) != 3 || looked[2] < 3*time.Minute || looked[2] > 3*time.Minute+30*time.Second {
 		t.Errorf("looked at %v, want the third look with the event at 3 minutes", looked)
@@ -111,7 +111,7 @@ func TestEventDuringALookMakesItLookAgain(t *testing.T) {
 	s := newScenario(t)
 	s.world.confirm = func(n int, in activities.ConfirmPaymentInput) (activities.ConfirmPaymentResult, error) {
 		if n == 1 {
-			s.SignalWorkflow(workflows.SignalPaymentEvent, nil)
+			s.SignalWorkflow(flow.SignalPaymentEvent, nil)
 		}
 		return pendingUntil(2)(n, in)
 	}
@@ -144,11 +144,11 @@ func TestPaymentThatNeverComesNeedsAttentionAndIsStillListenedFor(t *testing.T) 
 	t.Parallel()
 	s := newScenario(t)
 	s.world.confirm = pendingUntil(1000)
-	var overdue workflows.State
+	var overdue flow.State
 	s.at(15*day, func() { overdue = s.state() })
 	s.at(100*day, func() {
 		s.world.confirm = pendingUntil(1)
-		s.SignalWorkflow(workflows.SignalPaymentEvent, nil)
+		s.SignalWorkflow(flow.SignalPaymentEvent, nil)
 	})
 	s.run()
 	if overdue.Payment != order.PaymentAttention || overdue.Reason != order.ReasonPaymentOverdue {
@@ -178,7 +178,7 @@ func TestAttentionIsTakenBackWhileALatePaymentIsOnItsWay(t *testing.T) {
 		}
 		return activities.ConfirmPaymentResult{Payment: order.PaymentPending}, nil
 	}
-	s.at(day, func() { s.SignalWorkflow(workflows.SignalPaymentEvent, nil) })
+	s.at(day, func() { s.SignalWorkflow(flow.SignalPaymentEvent, nil) })
 	s.limit = 2 * day
 	s.run()
 	want := []string{
@@ -222,9 +222,9 @@ func TestEventAtTheVeryEndIsLookedAt(t *testing.T) {
 					return activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed}, nil
 				}
 				for range before {
-					s.SignalWorkflowSkippingWorkflowTask(workflows.SignalResend, raw("unreadable"))
+					s.SignalWorkflowSkippingWorkflowTask(flow.KindResend, raw("unreadable"))
 				}
-				s.SignalWorkflowSkippingWorkflowTask(workflows.SignalPaymentEvent, nil)
+				s.SignalWorkflowSkippingWorkflowTask(flow.SignalPaymentEvent, nil)
 				return activities.ConfirmPaymentResult{Payment: order.PaymentIgnored}, nil
 			}
 			s.run()
@@ -249,7 +249,7 @@ func TestUnknownItemsGrantNothingAndWaitForAPerson(t *testing.T) {
 	if diff := cmp.Diff([]string{"ConfirmPayment", "state needs_attention"}, s.trace.all()); diff != "" {
 		t.Errorf("commands (-want +got):\n%s", diff)
 	}
-	want := workflows.State{
+	want := flow.State{
 		Payment: order.PaymentConfirmed, Access: order.AccessAttention, Email: order.EmailPending, Generation: 1, Reason: order.ReasonItemsUnknown,
 	}
 	if diff := cmp.Diff(want, s.state()); diff != "" {
@@ -273,7 +273,7 @@ func TestUnknownItemsAreLookedAtAgainWhenToldTo(t *testing.T) {
 		return activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed}, nil
 	}
 	for i := range 3 {
-		s.at(time.Duration(i+1)*day, func() { s.SignalWorkflow(workflows.SignalPaymentEvent, nil) })
+		s.at(time.Duration(i+1)*day, func() { s.SignalWorkflow(flow.SignalPaymentEvent, nil) })
 	}
 	s.run()
 	want := []string{
@@ -295,14 +295,14 @@ func TestBuyerWithoutAnAddressGetsAccessAndAResendFinishesIt(t *testing.T) {
 	s.world.confirm = func(int, activities.ConfirmPaymentInput) (activities.ConfirmPaymentResult, error) {
 		return activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed, Reason: order.ReasonNoAddress}, nil
 	}
-	var waiting workflows.State
+	var waiting flow.State
 	s.at(50*day, func() {
 		waiting = s.state()
 		s.world.address = "given by the operator"
 		s.resend(`{"reason":"the buyer told us","request_id":"req_1"}`)
 	})
 	s.run()
-	wantWaiting := workflows.State{
+	wantWaiting := flow.State{
 		Payment: order.PaymentConfirmed, Access: order.AccessGranted, Email: order.EmailAttention, Generation: 1, Reason: order.ReasonNoAddress,
 	}
 	if diff := cmp.Diff(wantWaiting, waiting); diff != "" {

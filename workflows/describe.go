@@ -4,24 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"go.temporal.io/sdk/temporal"
+	"handover/internal/flow"
+
 	"go.temporal.io/sdk/workflow"
 )
-
-// The search attributes. Their values are seen by everybody who may list workflows, so they hold nothing of a buyer.
-var (
-	AttributeEnvironment = temporal.NewSearchAttributeKeyKeyword("HandoverEnvironment")
-	AttributeState       = temporal.NewSearchAttributeKeyKeyword("HandoverState")
-)
-
-// The values of HandoverState.
-const (
-	StateAutomatic = "automatic"
-	StateAttention = "needs_attention"
-)
-
-// Summary is the workflow's line in the Temporal UI.
-func (in Input) Summary() string { return "Order " + in.Key().String() }
 
 // mark keeps the search attribute true. The straight path has nothing to change, and so costs nothing.
 func (d *delivery) mark(ctx workflow.Context) {
@@ -29,11 +15,11 @@ func (d *delivery) mark(ctx workflow.Context) {
 	if !d.in.Attributes || needed == d.marked {
 		return
 	}
-	value := StateAutomatic
+	value := flow.StateAutomatic
 	if needed {
-		value = StateAttention
+		value = flow.StateAttention
 	}
-	if err := workflow.UpsertTypedSearchAttributes(ctx, AttributeState.ValueSet(value)); err == nil {
+	if err := workflow.UpsertTypedSearchAttributes(ctx, flow.AttributeState.ValueSet(value)); err == nil {
 		d.marked = needed
 	}
 }
@@ -44,11 +30,11 @@ func (d *delivery) needsAttention() bool { return d.Reason != "" }
 func (d *delivery) describe(ctx workflow.Context) {
 	text := fmt.Sprintf("| fact | state |\n|---|---|\n| payment | %s |\n| access | %s |\n| email | %s (generation %d) |\n", d.Payment, d.Access, d.Email, d.Generation)
 	if d.needsAttention() {
-		next := strings.ReplaceAll(d.Reason.Next(), "ORDER", d.in.Key().String())
+		next := strings.ReplaceAll(d.Reason.Next(), "ORDER", d.in.Key.String())
 		text += "\n**Needs attention**: " + strings.ReplaceAll(string(d.Reason), "_", " ") + ". " + commandApart(next)
 	}
 	if d.note != "" {
-		text += "\n" + commandApart(strings.ReplaceAll(d.note, "ORDER", d.in.Key().String()))
+		text += "\n" + commandApart(strings.ReplaceAll(d.note, "ORDER", d.in.Key.String()))
 	}
 	workflow.SetCurrentDetails(ctx, text)
 }

@@ -57,7 +57,7 @@ func (d *delivery) attemptEmail(ctx workflow.Context, generation int, superseded
 	options := d.cfg.Email.options(fmt.Sprintf("Send the access email, generation %d", generation))
 	options.TaskQueue = d.cfg.EmailQueue
 	sending, cancel := workflow.WithCancel(workflow.WithActivityOptions(ctx, options))
-	f := workflow.ExecuteActivity(sending, a.SendAccessEmail, activities.SendAccessEmailInput{Order: d.in.Key(), Generation: generation})
+	f := workflow.ExecuteActivity(sending, a.SendAccessEmail, activities.SendAccessEmailInput{Order: d.in.Key, Generation: generation})
 	d.attend(ctx, func() bool { return f.IsReady() || superseded() }, f)
 	var sent activities.SendAccessEmailResult
 	if !f.IsReady() {

@@ -11,8 +11,8 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"handover/activities"
+	"handover/internal/flow"
 	"handover/internal/order"
-	"handover/workflows"
 )
 
 // failing makes one step fail with the error on every attempt up to the last one given.
@@ -67,13 +67,13 @@ func TestStepThatEndsForGoodIsMarkedForAPerson(t *testing.T) {
 	steps := []struct {
 		activity, step string
 		before         []string
-		state          workflows.State
+		state          flow.State
 	}{
-		{"ConfirmPayment", "payment", []string{"ConfirmPayment"}, workflows.State{
+		{"ConfirmPayment", "payment", []string{"ConfirmPayment"}, flow.State{
 			Payment: order.PaymentAttention, Access: order.AccessPending, Email: order.EmailPending, Generation: 1, Reason: order.ReasonPaymentStopped}},
-		{"GrantAccess", "access", []string{"ConfirmPayment", "GrantAccess"}, workflows.State{
+		{"GrantAccess", "access", []string{"ConfirmPayment", "GrantAccess"}, flow.State{
 			Payment: order.PaymentConfirmed, Access: order.AccessAttention, Email: order.EmailPending, Generation: 1, Reason: order.ReasonAccessStopped}},
-		{"SendAccessEmail", "email", []string{"ConfirmPayment", "GrantAccess", "SendAccessEmail 1"}, workflows.State{
+		{"SendAccessEmail", "email", []string{"ConfirmPayment", "GrantAccess", "SendAccessEmail 1"}, flow.State{
 			Payment: order.PaymentConfirmed, Access: order.AccessGranted, Email: order.EmailAttention, Generation: 1, Reason: order.ReasonEmailSpent}},
 	}
 	for _, step := range steps {
@@ -172,10 +172,10 @@ func TestResendTakesTheOrderOffTheListWhileItIsUnderWay(t *testing.T) {
 		return activities.SendAccessEmailResult{Email: order.EmailAccepted}, nil
 	}
 	s.at(day, func() { s.resend(`{"reason":"mended","request_id":"req_1"}`) })
-	var underWay workflows.State
+	var underWay flow.State
 	s.at(day+30*time.Minute, func() { underWay = s.state() })
 	s.run()
-	want := workflows.State{Payment: order.PaymentConfirmed, Access: order.AccessGranted, Email: order.EmailPending, Generation: 2}
+	want := flow.State{Payment: order.PaymentConfirmed, Access: order.AccessGranted, Email: order.EmailPending, Generation: 2}
 	if diff := cmp.Diff(want, underWay); diff != "" {
 		t.Errorf("state under way (-want +got):\n%s", diff)
 	}
@@ -192,7 +192,7 @@ func TestPaymentThatCouldNotBeLookedUpRecoversWithAnEvent(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	s.failing("ConfirmPayment", 1, failure(order.ClassMisconfigured))
-	s.at(3*day, func() { s.SignalWorkflow(workflows.SignalPaymentEvent, nil) })
+	s.at(3*day, func() { s.SignalWorkflow(flow.SignalPaymentEvent, nil) })
 	s.run()
 	want := []string{
 		"ConfirmPayment", "StopStep payment misconfigured", "state needs_attention",
@@ -248,7 +248,7 @@ func TestWaitsThatTheEmailProviderAsksForAreBounded(t *testing.T) {
 	s.world.send = func(int, int) (activities.SendAccessEmailResult, error) {
 		return activities.SendAccessEmailResult{Email: order.EmailPending, WaitSeconds: 3600}, nil
 	}
-	var after workflows.State
+	var after flow.State
 	s.at(13*time.Hour, func() { after = s.state() })
 	s.run()
 	if after.Email != order.EmailAttention || after.Reason != order.ReasonEmailSpent {

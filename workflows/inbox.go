@@ -4,7 +4,7 @@ import (
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/workflow"
 
-	"handover/activities"
+	"handover/internal/flow"
 )
 
 // inbox is everything that can reach a running order from outside. One coroutine, the story's own, takes from it: a
@@ -20,15 +20,15 @@ type inbox struct {
 
 // kinds are what an operator can ask for, each as a signal and as an update of that name.
 var kinds = []struct{ name, description string }{
-	{activities.KindResend, `Send the email again, as a new generation. Payload: {"reason":"why"}. No addresses: use starter resend --to.`},
-	{activities.KindRetry, `Work again on what has stopped, under the same keys. Payload: {"reason":"why"}`},
-	{activities.KindRelink, `Send a new link in a new email; the links that went out before are dead. Payload: {"reason":"why"}`},
-	{activities.KindRevoke, `End the access. It stays ended until a person restores it. Payload: {"reason":"why"}`},
-	{activities.KindRestore, `Give the access back, or leave it as it is after a refund that names no item. Payload: {"reason":"why"}`},
+	{flow.KindResend, `Send the email again, as a new generation. Payload: {"reason":"why"}. No addresses: use starter resend --to.`},
+	{flow.KindRetry, `Work again on what has stopped, under the same keys. Payload: {"reason":"why"}`},
+	{flow.KindRelink, `Send a new link in a new email; the links that went out before are dead. Payload: {"reason":"why"}`},
+	{flow.KindRevoke, `End the access. It stays ended until a person restores it. Payload: {"reason":"why"}`},
+	{flow.KindRestore, `Give the access back, or leave it as it is after a refund that names no item. Payload: {"reason":"why"}`},
 }
 
 func (d *delivery) openInbox(ctx workflow.Context) error {
-	d.paymentEvents = workflow.GetSignalChannelWithOptions(ctx, SignalPaymentEvent, workflow.SignalChannelOptions{
+	d.paymentEvents = workflow.GetSignalChannelWithOptions(ctx, flow.SignalPaymentEvent, workflow.SignalChannelOptions{
 		Description: "The payment provider has told something about this session: look again. Sent by the starter."})
 	d.updates = workflow.NewBufferedChannel(ctx, 100)
 	for _, kind := range kinds {
@@ -41,7 +41,7 @@ func (d *delivery) openInbox(ctx workflow.Context) error {
 			return err
 		}
 	}
-	return workflow.SetQueryHandlerWithOptions(ctx, QueryState, func() (State, error) { return d.State, nil }, workflow.QueryHandlerOptions{
+	return workflow.SetQueryHandlerWithOptions(ctx, flow.QueryState, func() (flow.State, error) { return d.State, nil }, workflow.QueryHandlerOptions{
 		Description: "The three facts as this run knows them"})
 }
 

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"handover/activities"
+	"handover/internal/flow"
 	"handover/internal/order"
-	"handover/workflows"
 )
 
 // What an attempt at a step may come to. The last one is what every further attempt comes to.
@@ -111,7 +111,7 @@ func (c script) play(s *scenario) {
 		s.at(m.after, func() {
 			switch m.kind {
 			case "event":
-				s.SignalWorkflow(workflows.SignalPaymentEvent, nil)
+				s.SignalWorkflow(flow.SignalPaymentEvent, nil)
 			case "resend":
 				s.resend(`{"reason":"asked"}`)
 			case "repeated":
@@ -210,7 +210,7 @@ func (s *scenario) hasEndedWell(t *rapid.T) {
 			t.Errorf("it knows of generation %d, there are %d", state.Generation, n)
 		}
 	}
-	shown := workflows.StateAutomatic
+	shown := flow.StateAutomatic
 	for _, line := range s.trace.all() {
 		if value, found := strings.CutPrefix(line, "state "); found {
 			if value == shown {
@@ -219,7 +219,7 @@ func (s *scenario) hasEndedWell(t *rapid.T) {
 			shown = value
 		}
 	}
-	if (shown == workflows.StateAttention) != (state.Reason != "") {
+	if (shown == flow.StateAttention) != (state.Reason != "") {
 		t.Errorf("the search attribute says %s, the reason is %q", shown, state.Reason)
 	}
 	if t.Failed() {

@@ -8,9 +8,6 @@ import (
 	"handover/activities"
 )
 
-// ReconcileName is the name under which Temporal knows the workflow.
-const ReconcileName = "Reconcile"
-
 // Reconciled is what one run came to.
 type Reconciled struct {
 	activities.ReconcileResult

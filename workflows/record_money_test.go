@@ -3,51 +3,51 @@ package workflows_test
 import (
 	enumspb "go.temporal.io/api/enums/v1"
 
+	"handover/internal/flow"
 	"handover/internal/lab/sandbox"
-	"handover/workflows"
 )
 
 // recordReversals plays what refunds, disputes and a person's verdict make of an order.
 func recordReversals(r *recorder) {
 	const done, timer, attribute = enumspb.EVENT_TYPE_ACTIVITY_TASK_COMPLETED, enumspb.EVENT_TYPE_TIMER_STARTED,
 		enumspb.EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES
-	told := map[string]string{"event": "evt_money", "about": workflows.AboutReversal}
+	told := map[string]string{"event": "evt_money", "about": flow.AboutReversal}
 	asked := map[string]string{"reason": "the owner decided"}
 	const reviewed, changed = 5, 7 // three steps of the delivery, a review and a look; a change and a look
 
 	refunded := r.order(r.queue, nil).start().until(timer, 1)
 	refunded.refund(0)
-	refunded.signal(workflows.SignalPaymentEvent, told).until(done, changed).save("refunded_after_delivery")
+	refunded.signal(flow.SignalPaymentEvent, told).until(done, changed).save("refunded_after_delivery")
 
 	disputed := r.order(r.queue, nil).start().until(timer, 1)
 	dispute, err := r.sandbox.Dispute(r.t.Context(), disputed.key.Session, sandbox.Dispute{})
 	must(r.t, err)
-	disputed.signal(workflows.SignalPaymentEvent, told).until(done, changed).save("held_while_disputed")
+	disputed.signal(flow.SignalPaymentEvent, told).until(done, changed).save("held_while_disputed")
 	won := r.order(r.queue, nil).start().until(timer, 1)
 	dispute, err = r.sandbox.Dispute(r.t.Context(), won.key.Session, sandbox.Dispute{})
 	must(r.t, err)
-	won.signal(workflows.SignalPaymentEvent, told).until(done, changed)
+	won.signal(flow.SignalPaymentEvent, told).until(done, changed)
 	_, err = r.sandbox.ChangeDispute(r.t.Context(), dispute.ID, "won")
 	must(r.t, err)
-	won.signal(workflows.SignalPaymentEvent, told).until(done, 2*changed-3).save("dispute_won")
+	won.signal(flow.SignalPaymentEvent, told).until(done, 2*changed-3).save("dispute_won")
 
 	part := r.order(r.queue, nil).start().until(timer, 1)
 	part.refund(500)
-	part.signal(workflows.SignalPaymentEvent, told).until(attribute, 1).until(done, reviewed).save("refund_names_no_item")
+	part.signal(flow.SignalPaymentEvent, told).until(attribute, 1).until(done, reviewed).save("refund_names_no_item")
 	settled := r.order(r.queue, nil).start().until(timer, 1)
 	settled.refund(500)
-	settled.signal(workflows.SignalPaymentEvent, told).until(attribute, 1).signal(workflows.SignalRestore, asked).until(attribute, 3).save("refund_left_as_it_is")
+	settled.signal(flow.SignalPaymentEvent, told).until(attribute, 1).signal(flow.KindRestore, asked).until(attribute, 3).save("refund_left_as_it_is")
 
-	r.order(r.queue, nil).start().until(timer, 1).signal(workflows.SignalRevoke, asked).until(done, changed).
-		signal(workflows.SignalRestore, asked).until(done, 2*changed-3).save("revoked_and_restored")
-	r.order(r.queue, nil).start().until(timer, 1).signal(workflows.SignalRelink, asked).until(done, reviewed).save("relinked")
+	r.order(r.queue, nil).start().until(timer, 1).signal(flow.KindRevoke, asked).until(done, changed).
+		signal(flow.KindRestore, asked).until(done, 2*changed-3).save("revoked_and_restored")
+	r.order(r.queue, nil).start().until(timer, 1).signal(flow.KindRelink, asked).until(done, reviewed).save("relinked")
 
 	first := r.order(r.queue, nil)
 	first.refund(0)
 	first.start().until(timer, 1).save("refunded_before_anything_was_given")
 	late := r.order(r.brief, nil).start().closed()
 	late.refund(0)
-	late.resume(workflows.SignalPaymentEvent, told).closed().save("resumed_for_a_refund")
+	late.resume(flow.SignalPaymentEvent, told).closed().save("resumed_for_a_refund")
 }
 
 // refund pays an amount back, in minor units; everything when 0.

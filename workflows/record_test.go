@@ -26,6 +26,7 @@ import (
 	"handover/internal/access"
 	accessregistry "handover/internal/access/registry"
 	"handover/internal/email/resend"
+	"handover/internal/flow"
 	"handover/internal/lab/sandbox"
 	"handover/internal/lab/stack/testenv"
 	"handover/internal/ledger"
@@ -109,7 +110,7 @@ func (r *recorder) work(queue string, openFor time.Duration, own []access.Own) {
 	cfg := config()
 	cfg.EmailQueue, cfg.OpenFor = queue, openFor
 	w := worker.New(r.client, queue, worker.Options{Identity: "worker"})
-	w.RegisterWorkflowWithOptions(workflows.New(cfg).Deliver, workflow.RegisterOptions{Name: workflows.DeliverName})
+	w.RegisterWorkflowWithOptions(workflows.New(cfg).Deliver, workflow.RegisterOptions{Name: flow.DeliverName})
 	w.RegisterActivity(steps)
 	must(r.t, w.Start())
 	r.t.Cleanup(w.Stop)
@@ -142,19 +143,19 @@ func (r *recording) options() client.StartWorkflowOptions {
 	return client.StartWorkflowOptions{
 		ID: r.key.WorkflowID(), TaskQueue: r.queue, StaticSummary: r.input().Summary(),
 		TypedSearchAttributes: temporal.NewSearchAttributes(
-			workflows.AttributeEnvironment.ValueSet("test"), workflows.AttributeState.ValueSet(workflows.StateAutomatic)),
+			flow.AttributeEnvironment.ValueSet("test"), flow.AttributeState.ValueSet(flow.StateAutomatic)),
 	}
 }
 
-func (r *recording) input() workflows.Input {
-	return workflows.Input{Environment: r.key.Environment, Session: r.key.Session, Attributes: true}
+func (r *recording) input() flow.Input {
+	return flow.Input{Key: r.key, Attributes: true}
 }
 
 func (r *recording) start() *recording {
 	r.t.Helper()
 	in := r.input()
 	in.Event = "evt_recorded"
-	_, err := r.client.ExecuteWorkflow(r.t.Context(), r.options(), workflows.DeliverName, in)
+	_, err := r.client.ExecuteWorkflow(r.t.Context(), r.options(), flow.DeliverName, in)
 	must(r.t, err)
 	return r
 }
@@ -164,7 +165,7 @@ func (r *recording) resume(signal string, payload any) *recording {
 	r.t.Helper()
 	in := r.input()
 	in.Known = true
-	_, err := r.client.SignalWithStartWorkflow(r.t.Context(), r.key.WorkflowID(), signal, payload, r.options(), workflows.DeliverName, in)
+	_, err := r.client.SignalWithStartWorkflow(r.t.Context(), r.key.WorkflowID(), signal, payload, r.options(), flow.DeliverName, in)
 	must(r.t, err)
 	return r
 }
@@ -178,8 +179,8 @@ func (r *recording) signal(signal string, payload any) *recording {
 func (r *recording) update(id string) *recording {
 	r.t.Helper()
 	handle, err := r.client.UpdateWorkflow(r.t.Context(), client.UpdateWorkflowOptions{
-		WorkflowID: r.key.WorkflowID(), UpdateID: id, UpdateName: workflows.SignalResend, WaitForStage: client.WorkflowUpdateStageCompleted,
-		Args: []any{workflows.Request{Reason: "by update"}},
+		WorkflowID: r.key.WorkflowID(), UpdateID: id, UpdateName: flow.KindResend, WaitForStage: client.WorkflowUpdateStageCompleted,
+		Args: []any{flow.Request{Reason: "by update"}},
 	})
 	must(r.t, err)
 	must(r.t, handle.Get(r.t.Context(), nil))
@@ -282,7 +283,7 @@ func recordHistories(t *testing.T) {
 	paid := r.order(r.queue, unpaid).start().until(timer, 1)
 	_, err := r.sandbox.PaySession(t.Context(), paid.key.Session)
 	must(t, err)
-	paid.signal(workflows.SignalPaymentEvent, map[string]string{"event": "evt_later"}).until(timer, 2).save("payment_pending_then_paid")
+	paid.signal(flow.SignalPaymentEvent, map[string]string{"event": "evt_later"}).until(timer, 2).save("payment_pending_then_paid")
 
 	refused := r.order(r.queue, nil)
 	r.fault(sandbox.Fault{Target: "resend.send", Mode: "refuse", Status: 422, Name: "validation_error", Match: refused.key.EmailKey(1)})
@@ -299,30 +300,30 @@ func recordHistories(t *testing.T) {
 
 	mended := r.order(r.queue, nil)
 	r.fault(sandbox.Fault{Target: "resend.send", Mode: "refuse", Status: 422, Name: "validation_error", Match: mended.key.EmailKey(1)})
-	mended.start().until(attribute, 1).signal(workflows.SignalResend, asked).until(attribute, 2).until(timer, 1).save("email_refused_then_resent")
+	mended.start().until(attribute, 1).signal(flow.KindResend, asked).until(attribute, 2).until(timer, 1).save("email_refused_then_resent")
 
-	resent := r.order(r.queue, nil).start().until(timer, 1).signal(workflows.SignalResend, "please").until(accepted, 4)
-	resent.signal(workflows.SignalResend, asked).until(accepted, 6).update("upd_1").until(accepted, 8).save("resent_by_signal_and_update")
+	resent := r.order(r.queue, nil).start().until(timer, 1).signal(flow.KindResend, "please").until(accepted, 4)
+	resent.signal(flow.KindResend, asked).until(accepted, 6).update("upd_1").until(accepted, 8).save("resent_by_signal_and_update")
 
 	again := r.order(r.queue, nil)
 	r.fault(sandbox.Fault{Target: "resend.send", Mode: "rate_limit", RetryAfter: 3600, Match: again.key.EmailKey(2)})
-	again.start().until(timer, 1).signal(workflows.SignalResend, asked).until(timer, 2).save("resend_under_way")
+	again.start().until(timer, 1).signal(flow.KindResend, asked).until(timer, 2).save("resend_under_way")
 
 	limited := r.order(r.queue, nil)
 	r.fault(sandbox.Fault{Target: "resend.send", Mode: "rate_limit", RetryAfter: 3600, Match: limited.key.EmailKey(1)})
 	limited.start().until(timer, 1)
-	must(t, r.ledger.File(t.Context(), ledger.Request{
-		Key: limited.key, ID: "req_1", Kind: activities.KindResend, Who: "operator", Why: "mistyped", Address: secondBuyer}))
-	limited.signal(workflows.SignalResend, map[string]string{"reason": "mistyped", "request_id": "req_1"}).until(timer, 2).save("email_superseded")
+	must(t, r.ledger.File(t.Context(), order.Request{
+		Key: limited.key, ID: "req_1", Kind: flow.KindResend, Who: "operator", Why: "mistyped", Address: secondBuyer}))
+	limited.signal(flow.KindResend, map[string]string{"reason": "mistyped", "request_id": "req_1"}).until(timer, 2).save("email_superseded")
 
-	r.order(r.brief, nil).start().closed().resume(workflows.SignalResend, asked).closed().save("resumed_for_a_resend")
+	r.order(r.brief, nil).start().closed().resume(flow.KindResend, asked).closed().save("resumed_for_a_resend")
 	failed := r.order(r.queue, unpaid)
 	_, err = r.sandbox.FailSession(t.Context(), failed.key.Session)
 	must(t, err)
 	failed.start().closed()
 	_, err = r.sandbox.PaySession(t.Context(), failed.key.Session)
 	must(t, err)
-	failed.resume(workflows.SignalPaymentEvent, nil).until(timer, 1).save("resumed_for_an_event")
+	failed.resume(flow.SignalPaymentEvent, nil).until(timer, 1).save("resumed_for_an_event")
 	recordReversals(r)
 }
 

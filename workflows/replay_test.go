@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"handover/activities"
+	"handover/internal/flow"
 	"handover/workflows"
 )
 
@@ -45,14 +46,14 @@ func TestRecordedHistoriesReplay(t *testing.T) {
 func TestReplayRefusesAnotherSequence(t *testing.T) {
 	t.Parallel()
 	var a *activities.Activities
-	swapped := func(ctx workflow.Context, in workflows.Input) (workflows.State, error) {
+	swapped := func(ctx workflow.Context, in flow.Input) (flow.State, error) {
 		ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: day})
 		for _, step := range []any{a.GrantAccess, a.ConfirmPayment, a.SendAccessEmail} {
 			if err := workflow.ExecuteActivity(ctx, step, in).Get(ctx, nil); err != nil {
-				return workflows.State{}, err
+				return flow.State{}, err
 			}
 		}
-		return workflows.State{}, nil
+		return flow.State{}, nil
 	}
 	for _, file := range recorded(t) {
 		if err := replay(t, file, swapped); err == nil {
@@ -68,10 +69,10 @@ func recorded(t *testing.T) []string {
 	return files
 }
 
-func replay(t *testing.T, file string, deliver func(workflow.Context, workflows.Input) (workflows.State, error)) error {
+func replay(t *testing.T, file string, deliver func(workflow.Context, flow.Input) (flow.State, error)) error {
 	t.Helper()
 	replayer := worker.NewWorkflowReplayer()
-	replayer.RegisterWorkflowWithOptions(deliver, workflow.RegisterOptions{Name: workflows.DeliverName})
+	replayer.RegisterWorkflowWithOptions(deliver, workflow.RegisterOptions{Name: flow.DeliverName})
 	return replayer.ReplayWorkflowHistoryFromJSONFile(log.NewStructuredLogger(slog.New(slog.DiscardHandler)), file)
 }
 

@@ -10,14 +10,9 @@ import (
 
 	"go.temporal.io/sdk/converter"
 
+	"handover/internal/flow"
 	"handover/internal/order"
 )
-
-// Request is the payload of an operator's signal or update.
-type Request struct {
-	Reason    string `json:"reason"`
-	RequestID string `json:"request_id,omitempty"`
-}
 
 var (
 	requestID   = regexp.MustCompile(`^[A-Za-z0-9_.:/-]{1,128}$`)
@@ -28,28 +23,28 @@ var (
 const mostReason = 500
 
 // parseRequest reads a payload, and says why it is refused rather than dropping it.
-func parseRequest(raw converter.RawValue) (Request, order.Refusal) {
+func parseRequest(raw converter.RawValue) (flow.Request, order.Refusal) {
 	data := bytes.TrimSpace(raw.Payload().GetData())
 	if len(data) == 0 || string(data) == "null" {
-		return Request{}, order.RefusedNoReason
+		return flow.Request{}, order.RefusedNoReason
 	}
 	if looksLikeAt.Match(data) || namesAnAddress(data) {
-		return Request{}, order.RefusedAddress
+		return flow.Request{}, order.RefusedAddress
 	}
-	var r Request
+	var r flow.Request
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&r); err != nil || !errors.Is(decoder.Decode(new(json.RawMessage)), io.EOF) {
-		return Request{}, order.RefusedUnreadable
+		return flow.Request{}, order.RefusedUnreadable
 	}
 	r.Reason = strings.TrimSpace(r.Reason)
 	switch {
 	case looksLikeAt.MatchString(r.Reason): // written with escapes
-		return Request{}, order.RefusedAddress
+		return flow.Request{}, order.RefusedAddress
 	case r.RequestID != "" && !requestID.MatchString(r.RequestID), len(r.Reason) > mostReason:
-		return Request{}, order.RefusedUnreadable
+		return flow.Request{}, order.RefusedUnreadable
 	case r.Reason == "":
-		return Request{RequestID: r.RequestID}, order.RefusedNoReason
+		return flow.Request{RequestID: r.RequestID}, order.RefusedNoReason
 	}
 	return r, order.RefusedNone
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"handover/activities"
+	"handover/internal/flow"
 	"handover/internal/order"
-	"handover/workflows"
 )
 
 var straight = []string{"ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "timer 720h0m0s"}
@@ -251,7 +251,7 @@ func TestRequestAtTheVeryEndIsNotLost(t *testing.T) {
 		s := newScenario(t)
 		s.SetOnTimerScheduledListener(func(_ string, d time.Duration) {
 			if d == 30*day {
-				s.at(d-1, func() { s.SignalWorkflowSkippingWorkflowTask(workflows.SignalResend, raw(request)) })
+				s.at(d-1, func() { s.SignalWorkflowSkippingWorkflowTask(flow.KindResend, raw(request)) })
 			}
 		})
 		s.run()
@@ -265,7 +265,7 @@ func TestRequestAtTheVeryEndIsNotLost(t *testing.T) {
 		s.cfg.OpenFor = 0
 		s.world.send = func(_, generation int) (activities.SendAccessEmailResult, error) {
 			if generation == 1 {
-				s.SignalWorkflowSkippingWorkflowTask(workflows.SignalResend, raw(request))
+				s.SignalWorkflowSkippingWorkflowTask(flow.KindResend, raw(request))
 			}
 			return activities.SendAccessEmailResult{Email: order.EmailAccepted}, nil
 		}
@@ -282,7 +282,7 @@ func TestRequestAtTheVeryEndIsNotLost(t *testing.T) {
 		var updated *answer
 		s.world.send = func(_, generation int) (activities.SendAccessEmailResult, error) {
 			if generation == 1 {
-				s.SignalWorkflowSkippingWorkflowTask(workflows.SignalResend, raw(`unreadable`))
+				s.SignalWorkflowSkippingWorkflowTask(flow.KindResend, raw(`unreadable`))
 			}
 			return activities.SendAccessEmailResult{Email: order.EmailAccepted}, nil
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"handover/activities"
+	"handover/internal/flow"
 	"handover/internal/order"
-	"handover/workflows"
 )
 
 // resumed is a run that was started for an order that had been worked on before.
@@ -123,7 +123,7 @@ func TestRequestThatStartedTheRunIsCarriedOut(t *testing.T) {
 			// The ledger is read at the same time as the request is decided, and may know nothing of it.
 			s.world.read = func() (activities.ReadOrderResult, error) { return before, nil }
 			s.at(0, func() {
-				s.SignalWorkflowSkippingWorkflowTask(workflows.SignalResend, raw(`{"reason":"the buyer asked","request_id":"req_1"}`))
+				s.SignalWorkflowSkippingWorkflowTask(flow.KindResend, raw(`{"reason":"the buyer asked","request_id":"req_1"}`))
 			})
 			s.run()
 			want := []string{"ReadOrder", "DecideRequest req_1", "SendAccessEmail 2"}
@@ -144,7 +144,7 @@ func TestEventThatStartedTheRunIsLookedAt(t *testing.T) {
 	t.Parallel()
 	s := resumed(t)
 	s.world.payment = order.PaymentIgnored
-	s.at(0, func() { s.SignalWorkflowSkippingWorkflowTask(workflows.SignalPaymentEvent, nil) })
+	s.at(0, func() { s.SignalWorkflowSkippingWorkflowTask(flow.SignalPaymentEvent, nil) })
 	s.run()
 	want := []string{"ReadOrder", "ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "timer 720h0m0s"}
 	if diff := cmp.Diff(want, s.trace.all()); diff != "" {

@@ -8,11 +8,9 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"handover/activities"
+	"handover/internal/flow"
 	"handover/internal/order"
 )
-
-// AboutReversal in a payment_event says that it is about what became of the money: a refund or a dispute.
-const AboutReversal = "reversal"
 
 // reversal is what a run knows of a refund or a dispute that is still to be dealt with.
 type reversal struct {
@@ -28,7 +26,7 @@ func (d *delivery) paymentEvent(raw converter.RawValue) {
 	var told struct {
 		About string `json:"about"`
 	}
-	if json.Unmarshal(raw.Payload().GetData(), &told) == nil && told.About == AboutReversal {
+	if json.Unmarshal(raw.Payload().GetData(), &told) == nil && told.About == flow.AboutReversal {
 		d.reviewDue = true
 		return
 	}
@@ -61,7 +59,7 @@ func (d *delivery) reviewPayment(ctx workflow.Context) {
 	for d.reviewDue && d.Payment == order.PaymentConfirmed {
 		d.reviewDue = false
 		var found activities.ReviewPaymentResult
-		in := activities.ReviewPaymentInput{Order: d.in.Key()}
+		in := activities.ReviewPaymentInput{Order: d.in.Key}
 		if err := d.run(ctx, d.cfg.Payment, "Ask the payment provider about refunds and disputes", a.ReviewPayment, in, &found); err != nil {
 			d.unread = true
 			d.stop(ctx, "review", classOf(err), "")
@@ -90,7 +88,7 @@ func (d *delivery) changeAccess(ctx workflow.Context) {
 	}
 	d.changeDue = false
 	var now activities.ChangeAccessResult
-	in := activities.ChangeAccessInput{Order: d.in.Key()}
+	in := activities.ChangeAccessInput{Order: d.in.Key}
 	if err := d.run(ctx, d.cfg.Revoke, "End, hold or give back the access", a.ChangeAccess, in, &now); err != nil {
 		d.stop(ctx, "revoke", classOf(err), "")
 		return
@@ -101,7 +99,7 @@ func (d *delivery) changeAccess(ctx workflow.Context) {
 
 // takeUp makes what the ledger knows this run's own.
 func (d *delivery) takeUp(known activities.ReadOrderResult) {
-	d.State = State{Payment: known.Payment, Access: known.Access, Email: known.Email, Generation: known.Generation, Reason: known.Reason}
+	d.State = flow.State{Payment: known.Payment, Access: known.Access, Email: known.Email, Generation: known.Generation, Reason: known.Reason}
 	d.emailDue = known.Payment == order.PaymentConfirmed && known.Email == order.EmailPending && !known.EmailRests
 	d.reviewDue = d.reviewDue || known.ReviewDue
 	d.changeDue = known.ChangeDue

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"handover/activities"
+	"handover/internal/flow"
 	"handover/internal/order"
-	"handover/workflows"
 )
 
 // refund lets the provider tell of a refund or a dispute that makes this of the access.
@@ -20,7 +20,7 @@ func (s *scenario) refund(state order.AccessState) {
 
 // money is the starter's signal about refunds and disputes.
 func (s *scenario) money() {
-	s.SignalWorkflow(workflows.SignalPaymentEvent, map[string]string{"event": "evt_2", "about": workflows.AboutReversal})
+	s.SignalWorkflow(flow.SignalPaymentEvent, map[string]string{"event": "evt_2", "about": flow.AboutReversal})
 }
 
 func TestRefundAfterDeliveryEndsTheAccessAndSendsNothing(t *testing.T) {
@@ -32,7 +32,7 @@ func TestRefundAfterDeliveryEndsTheAccessAndSendsNothing(t *testing.T) {
 	if diff := cmp.Diff(after("ReviewPayment", "ReadOrder", "ChangeAccess", "ReadOrder", "ReviewPayment", "ReadOrder"), s.trace.all()); diff != "" {
 		t.Errorf("commands (-want +got):\n%s", diff)
 	}
-	want := workflows.State{Payment: order.PaymentConfirmed, Access: order.AccessRevoked, Email: order.EmailAccepted, Generation: 1}
+	want := flow.State{Payment: order.PaymentConfirmed, Access: order.AccessRevoked, Email: order.EmailAccepted, Generation: 1}
 	if diff := cmp.Diff(want, s.state()); diff != "" || s.open() {
 		t.Errorf("open %v, state (-want +got):\n%s", s.open(), diff)
 	}
@@ -84,7 +84,7 @@ func TestRefundIsNotHeldUpByAnEmailThatIsUnderWay(t *testing.T) {
 		return activities.SendAccessEmailResult{}, failure(order.ClassUnknown)
 	}
 	s.at(time.Hour, func() { s.refund(order.AccessRevoked) })
-	var state workflows.State
+	var state flow.State
 	s.at(2*time.Hour, func() { state = s.state() })
 	s.run()
 	if state.Access != order.AccessRevoked {
@@ -99,7 +99,7 @@ func TestPartialRefundAsksAPersonAndTellsTheOwner(t *testing.T) {
 	var details string
 	s.at(4*day, func() { details = s.details() })
 	s.at(100*day, func() {
-		s.SignalWorkflow(workflows.SignalRestore, raw(`{"reason":"a goodwill refund","request_id":"r1"}`))
+		s.SignalWorkflow(flow.KindRestore, raw(`{"reason":"a goodwill refund","request_id":"r1"}`))
 	})
 	s.run()
 	want := after("ReviewPayment", "ReadOrder", "state needs_attention", "DecideRequest r1", "ReadOrder", "state automatic")
@@ -121,14 +121,14 @@ func TestRevokeAndRestoreBySignalAndByUpdate(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	s.at(day, func() {
-		s.SignalWorkflow(workflows.SignalRevoke, raw(`{"reason":"shared in public","request_id":"r1"}`))
+		s.SignalWorkflow(flow.KindRevoke, raw(`{"reason":"shared in public","request_id":"r1"}`))
 	})
-	var revoked workflows.State
+	var revoked flow.State
 	s.at(day+time.Hour, func() { revoked = s.state() })
-	s.at(2*day, func() { s.SignalWorkflow(workflows.SignalRevoke, raw(`revoke`)) }) // is refused and said so
+	s.at(2*day, func() { s.SignalWorkflow(flow.KindRevoke, raw(`revoke`)) }) // is refused and said so
 	var details string
 	s.at(2*day+time.Hour, func() { details = s.details() })
-	s.at(3*day, func() { s.SignalWorkflow(workflows.SignalRestore, raw(`{"reason":"a mistake","request_id":"r2"}`)) })
+	s.at(3*day, func() { s.SignalWorkflow(flow.KindRestore, raw(`{"reason":"a mistake","request_id":"r2"}`)) })
 	s.run()
 	want := after("DecideRequest r1", "ReadOrder", "ChangeAccess", "ReadOrder", "DecideRequest signal/first-run/1",
 		"DecideRequest r2", "ReadOrder", "ChangeAccess", "ReadOrder")
@@ -165,11 +165,11 @@ func TestRefundThatCannotBeReadNeedsAPersonAndKeepsWhatIsThere(t *testing.T) {
 		return 0, nil
 	}
 	s.at(day, func() { s.refund(order.AccessRevoked) })
-	var stopped workflows.State
+	var stopped flow.State
 	s.at(60*day, func() { stopped = s.state() })
 	s.at(61*day, s.money)
 	s.run()
-	want := workflows.State{Payment: order.PaymentConfirmed, Access: order.AccessGranted, Email: order.EmailAccepted, Generation: 1, Reason: order.ReasonReversalUnread}
+	want := flow.State{Payment: order.PaymentConfirmed, Access: order.AccessGranted, Email: order.EmailAccepted, Generation: 1, Reason: order.ReasonReversalUnread}
 	if diff := cmp.Diff(want, stopped); diff != "" {
 		t.Errorf("after three failures (-want +got):\n%s", diff)
 	}

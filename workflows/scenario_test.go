@@ -24,6 +24,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"handover/activities"
+	"handover/internal/flow"
 	"handover/internal/order"
 	"handover/workflows"
 )
@@ -48,7 +49,7 @@ type scenario struct {
 	cfg   workflows.Config
 	world *world
 	trace *trace
-	input workflows.Input
+	input flow.Input
 	limit time.Duration // after which a workflow that still listens is left
 	began time.Time
 }
@@ -61,7 +62,7 @@ func newScenarioIn(t testing.TB, w *world) *scenario {
 	s := &scenario{
 		TestWorkflowEnvironment: suite.NewTestWorkflowEnvironment(),
 		t:                       t, cfg: config(), world: w, trace: &trace{}, limit: 400 * day,
-		input: workflows.Input{Environment: key.Environment, Session: key.Session, Event: "evt_1", Attributes: true},
+		input: flow.Input{Key: key, Event: "evt_1", Attributes: true},
 	}
 	s.SetTestTimeout(time.Minute)
 	s.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{s.trace},
@@ -75,15 +76,15 @@ func (s *scenario) run() {
 	s.began = s.Now()
 	s.SetWorkflowRunTimeout(s.limit)
 	flows := workflows.New(s.cfg)
-	s.RegisterWorkflowWithOptions(flows.Deliver, workflow.RegisterOptions{Name: workflows.DeliverName})
-	s.ExecuteWorkflow(workflows.DeliverName, s.input)
+	s.RegisterWorkflowWithOptions(flows.Deliver, workflow.RegisterOptions{Name: flow.DeliverName})
+	s.ExecuteWorkflow(flow.DeliverName, s.input)
 }
 
 // at does something at a time after the start.
 func (s *scenario) at(after time.Duration, f func()) { s.RegisterDelayedCallback(f, after) }
 
 // resend signals a payload as an operator would type it.
-func (s *scenario) resend(payload string) { s.SignalWorkflow(workflows.SignalResend, raw(payload)) }
+func (s *scenario) resend(payload string) { s.SignalWorkflow(flow.KindResend, raw(payload)) }
 
 func raw(payload string) converter.RawValue {
 	return converter.NewRawValue(&commonpb.Payload{
@@ -101,7 +102,7 @@ type answer struct {
 
 func (s *scenario) update(id, payload string) *answer {
 	got := &answer{}
-	s.UpdateWorkflow(workflows.SignalResend, id, &testsuite.TestUpdateCallback{
+	s.UpdateWorkflow(flow.KindResend, id, &testsuite.TestUpdateCallback{
 		OnReject: func(err error) { got.rejected = err },
 		OnAccept: func() { got.accepted = true },
 		OnComplete: func(result any, err error) {
@@ -123,13 +124,13 @@ func (s *scenario) open() bool {
 	return err != nil
 }
 
-func (s *scenario) state() workflows.State {
+func (s *scenario) state() flow.State {
 	s.t.Helper()
-	encoded, err := s.QueryWorkflow(workflows.QueryState)
+	encoded, err := s.QueryWorkflow(flow.QueryState)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	var state workflows.State
+	var state flow.State
 	if err := encoded.Get(&state); err != nil {
 		s.t.Fatal(err)
 	}
@@ -234,7 +235,7 @@ func (o *traceOutbound) UpsertTypedSearchAttributesWithOptions(ctx workflow.Cont
 }
 
 func (o *traceOutbound) attribute(updates []temporal.SearchAttributeUpdate) {
-	value, _ := temporal.NewSearchAttributes(updates...).GetKeyword(workflows.AttributeState)
+	value, _ := temporal.NewSearchAttributes(updates...).GetKeyword(flow.AttributeState)
 	o.trace.add("state %s", value)
 }
 

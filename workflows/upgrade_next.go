@@ -18,5 +18,5 @@ func (d *delivery) beforeEmail(ctx workflow.Context) {
 		return
 	}
 	var known activities.ReadOrderResult
-	_ = d.run(ctx, ledgerPolicy, "A step of the next version", a.ReadOrder, activities.ReadOrderInput{Order: d.in.Key()}, &known)
+	_ = d.run(ctx, ledgerPolicy, "A step of the next version", a.ReadOrder, activities.ReadOrderInput{Order: d.in.Key}, &known)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"handover/activities"
+	"handover/internal/flow"
 	"handover/internal/order"
 )
 
@@ -89,7 +90,7 @@ func (w *world) ChangeAccess(_ context.Context, _ activities.ChangeAccessInput) 
 func (w *world) verdict(kind string) activities.DecideRequestResult {
 	facts := order.VerdictFacts{Payment: w.payment, Asked: w.money.unclear || w.reason.Step() == "refund" || w.reason.Step() == "revoke", Owed: 1}
 	verdict, state, outcome := order.VerdictRevoke, order.AccessRevoked, order.OutcomeRevoking
-	if kind == activities.KindRestore {
+	if kind == flow.KindRestore {
 		verdict, state, outcome = order.VerdictRestore, order.AccessGranted, order.OutcomeRestoring
 	}
 	switch w.money.wanted {

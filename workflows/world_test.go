@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"handover/activities"
+	"handover/internal/flow"
 	"handover/internal/order"
 )
 
@@ -233,7 +234,7 @@ func (w *world) DecideRequest(_ context.Context, in activities.DecideRequestInpu
 
 // rule decides as the ledger does.
 func (w *world) rule(kind string) activities.DecideRequestResult {
-	if kind == activities.KindRevoke || kind == activities.KindRestore {
+	if kind == flow.KindRevoke || kind == flow.KindRestore {
 		return w.verdict(kind)
 	}
 	access := w.access

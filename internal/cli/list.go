@@ -6,7 +6,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"handover/internal/ledger"
 	"handover/internal/order"
 	"handover/internal/web"
 )
@@ -22,7 +21,7 @@ type Listed struct {
 }
 
 // List is the JSON of a list.
-func List(views []ledger.View, now time.Time) []Listed {
+func List(views []order.View, now time.Time) []Listed {
 	listed := make([]Listed, 0, len(views))
 	for _, v := range views {
 		l := Listed{StatusJSON: web.Status(v), AgeSeconds: seconds(v.CreatedAt, now), Reason: v.Reason, Step: v.Reason.Step(), Next: next(v)}
@@ -38,7 +37,7 @@ func seconds(since, now time.Time) int64 { return int64(now.Sub(since).Seconds()
 
 // PrintList writes one line an order, and below it what to do where a person is needed. A fault in the settings is said
 // once, however many orders it holds back.
-func PrintList(w io.Writer, views []ledger.View, now time.Time) {
+func PrintList(w io.Writer, views []order.View, now time.Time) {
 	if len(views) == 0 {
 		fmt.Fprintln(w, "No orders.")
 		return
@@ -63,7 +62,7 @@ func PrintList(w io.Writer, views []ledger.View, now time.Time) {
 }
 
 // byFault puts together the orders that one thing to do helps, in the sequence in which they came, and counts them.
-func byFault(views []ledger.View) (groups [][]ledger.View, orders int) {
+func byFault(views []order.View) (groups [][]order.View, orders int) {
 	at := map[order.Reason]int{}
 	for _, v := range views {
 		if v.Reason == "" {
@@ -76,13 +75,13 @@ func byFault(views []ledger.View) (groups [][]ledger.View, orders int) {
 			continue
 		}
 		at[v.Reason] = len(groups)
-		groups = append(groups, []ledger.View{v})
+		groups = append(groups, []order.View{v})
 	}
 	return groups, orders
 }
 
 // longest is the one that has waited longest.
-func longest(views []ledger.View) ledger.View {
+func longest(views []order.View) order.View {
 	first := views[0]
 	for _, v := range views {
 		if since(v).Before(since(first)) {

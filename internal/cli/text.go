@@ -14,23 +14,23 @@ import (
 )
 
 // since is when an order's present wait began.
-func since(v ledger.View) time.Time {
+func since(v order.View) time.Time {
 	if v.AttentionAt != nil {
 		return *v.AttentionAt
 	}
 	return v.CreatedAt
 }
 
-func next(v ledger.View) string { return strings.ReplaceAll(v.Reason.Next(), "ORDER", v.Key.String()) }
+func next(v order.View) string { return strings.ReplaceAll(v.Reason.Next(), "ORDER", v.Key.String()) }
 
 // printAttention says what is the matter, since when, and what to do.
-func printAttention(w io.Writer, v ledger.View, now time.Time) {
+func printAttention(w io.Writer, v order.View, now time.Time) {
 	fmt.Fprintf(w, "  NEEDS ATTENTION for %s: %s\n  %s\n", Age(now.Sub(since(v))), words(string(v.Reason)), next(v))
 }
 
 // PrintStatus writes everything known of one order, what a person has to do first. The address is masked: a terminal is
 // scrolled back and shared.
-func PrintStatus(w io.Writer, v ledger.View, audit []ledger.AuditEntry, now time.Time) {
+func PrintStatus(w io.Writer, v order.View, audit []ledger.AuditEntry, now time.Time) {
 	fmt.Fprintf(w, "Order %s\n\n", v.Key)
 	if v.Reason != "" {
 		printAttention(w, v, now)
@@ -54,7 +54,7 @@ func PrintStatus(w io.Writer, v ledger.View, audit []ledger.AuditEntry, now time
 }
 
 // PrintWaiting writes what people have asked for and nobody has decided yet.
-func PrintWaiting(w io.Writer, waiting []ledger.Request) {
+func PrintWaiting(w io.Writer, waiting []order.Request) {
 	if len(waiting) > 0 {
 		fmt.Fprintln(w, "\nWaiting for a worker")
 	}
@@ -78,7 +78,7 @@ func plain(s string) string {
 }
 
 // printFacts writes the three facts below each other, each with what is known of it.
-func printFacts(w io.Writer, v ledger.View, now time.Time) {
+func printFacts(w io.Writer, v order.View, now time.Time) {
 	facts := [][3]string{
 		{"payment", string(v.Facts.Payment), paymentLine(v, now)},
 		{"access", string(v.Facts.Access), accessLine(v)},
@@ -93,7 +93,7 @@ func printFacts(w io.Writer, v ledger.View, now time.Time) {
 	}
 }
 
-func printItems(w io.Writer, v ledger.View) {
+func printItems(w io.Writer, v order.View) {
 	if len(v.Items) > 0 {
 		fmt.Fprintln(w, "\nBought")
 	}
@@ -116,7 +116,7 @@ func itemName(i order.Item) string {
 	return name + "  (" + i.Product + ")"
 }
 
-func paymentLine(v ledger.View, now time.Time) string {
+func paymentLine(v order.View, now time.Time) string {
 	var parts []string
 	if v.Total.Currency != "" {
 		parts = append(parts, v.Total.String())
@@ -137,7 +137,7 @@ func paymentLine(v ledger.View, now time.Time) string {
 }
 
 // reversed is what became of the money afterwards.
-func reversed(v ledger.View) (parts []string) {
+func reversed(v order.View) (parts []string) {
 	money := func(minor int64) string { return order.Money{Minor: minor, Currency: v.Total.Currency}.String() }
 	if v.Refunded > 0 {
 		parts = append(parts, "refunded "+money(v.Refunded))
@@ -155,7 +155,7 @@ func reversed(v ledger.View) (parts []string) {
 	return parts
 }
 
-func accessLine(v ledger.View) string {
+func accessLine(v order.View) string {
 	var files, keys, ended int
 	for _, g := range v.Grants {
 		if g.State == order.AccessRevoked {
@@ -180,14 +180,14 @@ func accessLine(v ledger.View) string {
 	return strings.Join(parts, ", ")
 }
 
-func emailLine(v ledger.View, now time.Time) string {
+func emailLine(v order.View, now time.Time) string {
 	if len(v.Emails) == 0 {
 		return ""
 	}
 	return generationLine(v.Emails[len(v.Emails)-1], now)
 }
 
-func generationLine(e ledger.EmailView, now time.Time) string {
+func generationLine(e order.EmailView, now time.Time) string {
 	parts := []string{fmt.Sprintf("generation %d", e.Generation)}
 	if e.Address != "" {
 		parts = append(parts, "to "+order.MaskAddress(e.Address))
@@ -245,7 +245,7 @@ func count(n int, what string) string {
 func words(s string) string { return strings.ReplaceAll(s, "_", " ") }
 
 // Emails writes one line for each generation of the access email.
-func Emails(v ledger.View, now time.Time) []string {
+func Emails(v order.View, now time.Time) []string {
 	lines := make([]string, len(v.Emails))
 	for i, e := range v.Emails {
 		lines[i] = generationLine(e, now)
@@ -254,7 +254,7 @@ func Emails(v ledger.View, now time.Time) []string {
 }
 
 // Generation is the state of one generation of the access email.
-func Generation(v ledger.View, generation int) order.EmailState {
+func Generation(v order.View, generation int) order.EmailState {
 	for _, e := range v.Emails {
 		if e.Generation == generation {
 			return e.State

@@ -34,19 +34,19 @@ func ago(d time.Duration) *time.Time {
 }
 
 // bought is an order as it is a quarter of an hour after its delivery.
-func bought(change ...func(*ledger.View)) ledger.View {
-	v := ledger.View{
+func bought(change ...func(*order.View)) order.View {
+	v := order.View{
 		Key:   order.Key{Environment: "live", Session: "cs_live_a1b2c3"},
 		Facts: order.Facts{Payment: order.PaymentConfirmed, Access: order.AccessGranted, Email: order.EmailAccepted},
 		Total: order.Money{Minor: 2900, Currency: "eur"}, PaymentRef: "pi_3Nabc", Address: alex,
 		CreatedAt: *ago(15*time.Minute + 3*time.Second), ConfirmedAt: ago(15 * time.Minute),
 		Items: []order.Item{{Line: 1, Refs: []string{"price_1Abc"}, Product: "field-guide", Name: "The Field Guide", Quantity: 2}},
-		Grants: []ledger.Grant{
+		Grants: []order.Grant{
 			{ID: 7, Product: "field-guide", Kind: "download", File: "field-guide.pdf", Unit: 1, State: order.AccessGranted},
 			{ID: 8, Product: "field-guide", Kind: "license", Secret: secret, Unit: 1, State: order.AccessGranted},
 			{ID: 9, Product: "field-guide", Kind: "license", Secret: secret + "-2", Unit: 2, State: order.AccessGranted},
 		},
-		Emails: []ledger.EmailView{{
+		Emails: []order.EmailView{{
 			Generation: 1, State: order.EmailAccepted, Attempts: 1, FirstAttemptAt: ago(15 * time.Minute), AcceptedAt: ago(15 * time.Minute), Address: alex,
 		}},
 	}
@@ -57,8 +57,8 @@ func bought(change ...func(*ledger.View)) ledger.View {
 }
 
 // unpaid takes away what comes with the payment.
-func unpaid(state order.PaymentState, processing bool) func(*ledger.View) {
-	return func(v *ledger.View) {
+func unpaid(state order.PaymentState, processing bool) func(*order.View) {
+	return func(v *order.View) {
 		v.Facts = order.Pending()
 		v.Facts.Payment, v.Facts.Processing = state, processing
 		v.ConfirmedAt, v.Grants, v.Emails = nil, nil, nil
@@ -70,21 +70,21 @@ func unpaid(state order.PaymentState, processing bool) func(*ledger.View) {
 	}
 }
 
-func attention(reason order.Reason, class order.Class) func(*ledger.View) {
-	return func(v *ledger.View) { v.Reason, v.Class, v.AttentionAt = reason, class, ago(3*time.Hour) }
+func attention(reason order.Reason, class order.Class) func(*order.View) {
+	return func(v *order.View) { v.Reason, v.Class, v.AttentionAt = reason, class, ago(3*time.Hour) }
 }
 
 // unsent has the email stopped, or under way, after so many attempts.
-func unsent(state order.EmailState, class order.Class, attempts int) func(*ledger.View) {
-	return func(v *ledger.View) {
+func unsent(state order.EmailState, class order.Class, attempts int) func(*order.View) {
+	return func(v *order.View) {
 		v.Facts.Email = state
 		e := &v.Emails[0]
 		e.State, e.Class, e.Attempts, e.AcceptedAt = state, class, attempts, nil
 	}
 }
 
-func grants(state order.AccessState) func(*ledger.View) {
-	return func(v *ledger.View) {
+func grants(state order.AccessState) func(*order.View) {
+	return func(v *order.View) {
 		v.Facts.Access = state
 		for i := range v.Grants {
 			v.Grants[i].State = state
@@ -92,29 +92,29 @@ func grants(state order.AccessState) func(*ledger.View) {
 	}
 }
 
-func evidence(d order.Delivery) func(*ledger.View) {
-	return func(v *ledger.View) { v.Facts.Delivery, v.Emails[len(v.Emails)-1].Delivery = d, d }
+func evidence(d order.Delivery) func(*order.View) {
+	return func(v *order.View) { v.Facts.Delivery, v.Emails[len(v.Emails)-1].Delivery = d, d }
 }
 
 // states are the orders an operator meets.
 var states = []struct {
 	name  string
-	view  ledger.View
+	view  order.View
 	audit []ledger.AuditEntry
 }{
-	{"waiting", bought(unpaid(order.PaymentPending, false), func(v *ledger.View) { v.Total, v.PaymentRef, v.Address = order.Money{}, "", "" }), nil},
+	{"waiting", bought(unpaid(order.PaymentPending, false), func(v *order.View) { v.Total, v.PaymentRef, v.Address = order.Money{}, "", "" }), nil},
 	{"processing", bought(unpaid(order.PaymentPending, true)), nil},
 	{"failed", bought(unpaid(order.PaymentFailed, false)), nil},
 	{"ignored", bought(unpaid(order.PaymentIgnored, false)), nil},
 	{"payment_misconfigured", bought(unpaid(order.PaymentAttention, false), attention(order.ReasonPaymentConfig, order.ClassMisconfigured)), nil},
 	{"payment_overdue", bought(unpaid(order.PaymentAttention, true), attention(order.ReasonPaymentOverdue, order.ClassSpent)), nil},
-	{"items_unknown", bought(attention(order.ReasonItemsUnknown, order.ClassPermanent), func(v *ledger.View) {
+	{"items_unknown", bought(attention(order.ReasonItemsUnknown, order.ClassPermanent), func(v *order.View) {
 		v.Facts.Access, v.Facts.Email, v.Grants, v.Emails = order.AccessAttention, order.EmailPending, nil, nil
 		v.Items = append(v.Items, order.Item{Line: 2, Refs: []string{"price_9Xyz", "prod_9Xyz"}, Quantity: 1})
 	}), nil},
-	{"preparing", bought(func(v *ledger.View) {
+	{"preparing", bought(func(v *order.View) {
 		v.Facts.Access, v.Facts.Email, v.Grants = order.AccessPending, order.EmailPending, nil
-		v.Emails = []ledger.EmailView{{Generation: 1, State: order.EmailPending}}
+		v.Emails = []order.EmailView{{Generation: 1, State: order.EmailPending}}
 	}), nil},
 	{"email_under_way", bought(unsent(order.EmailPending, order.ClassUnknown, 3)), nil},
 	{"email_limited", bought(unsent(order.EmailPending, order.ClassRateLimited, 0)), nil},
@@ -122,24 +122,24 @@ var states = []struct {
 	{"email_refused", bought(unsent(order.EmailAttention, order.ClassPermanent, 1), attention(order.ReasonEmailRefused, order.ClassPermanent)), nil},
 	{"email_uncertain", bought(unsent(order.EmailUncertain, order.ClassPastWindow, 5), attention(order.ReasonEmailUncertain, order.ClassPastWindow)), nil},
 	{"no_address", bought(unsent(order.EmailAttention, order.ClassPermanent, 0), attention(order.ReasonNoAddress, order.ClassPermanent),
-		func(v *ledger.View) { v.Address, v.Emails[0].Address = "", "" }), nil},
+		func(v *order.View) { v.Address, v.Emails[0].Address = "", "" }), nil},
 	{"delivered", bought(evidence(order.DeliveryDelivered)), nil},
-	{"bounced_and_readdressed", bought(func(v *ledger.View) {
+	{"bounced_and_readdressed", bought(func(v *order.View) {
 		v.Address = kim
 		v.Emails[0].Delivery, v.Emails[0].Detail = order.DeliveryBounced, "permanent"
 		v.Emails = append(v.Emails,
-			ledger.EmailView{Generation: 2, State: order.EmailAttention, Superseded: true, Attempts: 1, Class: order.ClassUnknown, FirstAttemptAt: ago(9 * time.Minute), Address: alex},
-			ledger.EmailView{Generation: 3, State: order.EmailAccepted, Attempts: 1, FirstAttemptAt: ago(5 * time.Minute), AcceptedAt: ago(5 * time.Minute), Address: kim})
+			order.EmailView{Generation: 2, State: order.EmailAttention, Superseded: true, Attempts: 1, Class: order.ClassUnknown, FirstAttemptAt: ago(9 * time.Minute), Address: alex},
+			order.EmailView{Generation: 3, State: order.EmailAccepted, Attempts: 1, FirstAttemptAt: ago(5 * time.Minute), AcceptedAt: ago(5 * time.Minute), Address: kim})
 	}, evidence(order.DeliverySent)), []ledger.AuditEntry{
 		{At: *ago(9 * time.Minute), Who: "buyer", What: "resend: sending (generation 1: accepted)", Why: "asked for on the order page"},
 		{At: *ago(5 * time.Minute), Who: "sam", What: "resend: sending (generation 2: under way, last failure unknown_outcome)", Why: "the buyer mistyped the address"},
 	}},
 	{"on_hold", bought(grants(order.AccessHeld)), nil},
-	{"part_refunded", bought(func(v *ledger.View) {
+	{"part_refunded", bought(func(v *order.View) {
 		v.Refunded, v.RefundPending, v.Dispute, v.Reason, v.AttentionAt = 900, 100, order.DisputeInquiry, order.ReasonRefundUnclear, ago(3*time.Hour)
 		v.Grants[len(v.Grants)-1].State = order.AccessRevoked
 	}), nil},
-	{"refunded", bought(grants(order.AccessRevoked), func(v *ledger.View) {
+	{"refunded", bought(grants(order.AccessRevoked), func(v *order.View) {
 		v.Refunded, v.Dispute = v.Total.Minor, order.DisputeWon
 		v.CreatedAt, v.ConfirmedAt, v.Emails[0].AcceptedAt = *ago(90 * 24 * time.Hour), ago(90*24*time.Hour), ago(30*time.Hour)
 	}), nil},
@@ -156,7 +156,7 @@ func TestStatusSaysWhatAnOperatorNeeds(t *testing.T) {
 
 func TestListSaysWhatWaits(t *testing.T) {
 	t.Parallel()
-	views := make([]ledger.View, len(states))
+	views := make([]order.View, len(states))
 	for i, s := range states {
 		views[i] = s.view
 		views[i].Key.Session += "_" + s.name
@@ -170,7 +170,7 @@ func TestListSaysWhatWaits(t *testing.T) {
 
 func TestAFaultInTheSettingsIsListedOnce(t *testing.T) {
 	t.Parallel()
-	held := func(session string, hours time.Duration) ledger.View {
+	held := func(session string, hours time.Duration) order.View {
 		v := bought(unsent(order.EmailAttention, order.ClassMisconfigured, 1), attention(order.ReasonEmailConfig, order.ClassMisconfigured))
 		v.Key.Session, v.AttentionAt = session, ago(hours*time.Hour)
 		return v
@@ -179,7 +179,7 @@ func TestAFaultInTheSettingsIsListedOnce(t *testing.T) {
 	another := other
 	another.Key.Session = "cs_live_d4"
 	var out bytes.Buffer
-	cli.PrintList(&out, []ledger.View{held("cs_live_a1", 9), other, held("cs_live_b2", 7), another, held("cs_live_c3", 5)}, noon)
+	cli.PrintList(&out, []order.View{held("cs_live_a1", 9), other, held("cs_live_b2", 7), another, held("cs_live_c3", 5)}, noon)
 	golden(t, "list_settings", out.Bytes())
 	text := out.String()
 	if n := strings.Count(text, "retry --misconfigured"); n != 1 {
@@ -193,7 +193,7 @@ func TestAFaultInTheSettingsIsListedOnce(t *testing.T) {
 func TestListAsJSONNamesReasonAndNextStep(t *testing.T) {
 	t.Parallel()
 	v := bought(unsent(order.EmailAttention, order.ClassSpent, 8), attention(order.ReasonEmailSpent, order.ClassSpent))
-	text, err := json.Marshal(cli.List([]ledger.View{v, bought()}, noon))
+	text, err := json.Marshal(cli.List([]order.View{v, bought()}, noon))
 	if err != nil {
 		t.Fatal(err)
 	}

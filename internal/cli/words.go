@@ -3,7 +3,6 @@ package cli
 import (
 	"strings"
 
-	"handover/internal/ledger"
 	"handover/internal/order"
 )
 
@@ -31,7 +30,7 @@ func failure(c order.Class) string {
 }
 
 // pageSays is what the order page shows, and the state's word in JSON.
-func pageSays(v ledger.View) string {
+func pageSays(v order.View) string {
 	s := v.Facts.CustomerState()
 	said := map[order.CustomerState]string{
 		order.CustomerWaiting:      "Waiting for payment confirmation",

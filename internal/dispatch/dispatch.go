@@ -17,16 +17,16 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"handover/internal/failpoint"
+	"handover/internal/flow"
 	"handover/internal/ledger"
 	"handover/internal/order"
-	"handover/workflows"
 )
 
 // Ledger is what the dispatcher needs of the facts.
 type Ledger interface {
 	MarkDispatched(ctx context.Context, key order.Key, event string) error
 	Undispatched(ctx context.Context, grace time.Duration, limit int) ([]ledger.Undispatched, error)
-	Waiting(ctx context.Context, grace time.Duration, limit int) ([]ledger.Request, error)
+	Waiting(ctx context.Context, grace time.Duration, limit int) ([]order.Request, error)
 	MarkSignalled(ctx context.Context, key order.Key, id string) error
 	Unmatched(ctx context.Context, grace time.Duration, limit int) ([]ledger.Unmatched, error)
 	Match(ctx context.Context, key order.Key, event string) error
@@ -88,12 +88,12 @@ func (d *Dispatcher) HandOver(ctx context.Context, key order.Key, event string, 
 
 // start begins the workflow of a session that was never handed over. It says whether there was one already.
 func (d *Dispatcher) start(ctx context.Context, key order.Key, event string) (already bool, err error) {
-	in := workflows.Input{Environment: key.Environment, Session: key.Session, Event: event}
-	err = d.withAttributes(in, func(o client.StartWorkflowOptions, in workflows.Input) error {
+	in := flow.Input{Key: key, Event: event}
+	err = d.withAttributes(in, func(o client.StartWorkflowOptions, in flow.Input) error {
 		o.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE
 		o.WorkflowIDConflictPolicy = enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL
 		o.WorkflowExecutionErrorWhenAlreadyStarted = true
-		_, err := d.temporal.ExecuteWorkflow(ctx, o, workflows.DeliverName, in)
+		_, err := d.temporal.ExecuteWorkflow(ctx, o, flow.DeliverName, in)
 		return err
 	})
 	var exists *serviceerror.WorkflowExecutionAlreadyStarted
@@ -113,7 +113,7 @@ func (d *Dispatcher) Replay(ctx context.Context, key order.Key) error {
 
 // look tells the order's workflow that there may be something new about the payment, in a new run if it has closed.
 func (d *Dispatcher) look(ctx context.Context, key order.Key, event string) error {
-	return d.signal(ctx, key, workflows.SignalPaymentEvent, map[string]string{"event": event})
+	return d.signal(ctx, key, flow.SignalPaymentEvent, map[string]string{"event": event})
 }
 
 // Review has an order's run, or a new one if it has closed, ask how its money stands.
@@ -125,13 +125,13 @@ func (d *Dispatcher) Review(ctx context.Context, key order.Key) error {
 }
 
 func (d *Dispatcher) review(ctx context.Context, key order.Key, event string) error {
-	return d.signal(ctx, key, workflows.SignalPaymentEvent, map[string]string{"event": event, "about": workflows.AboutReversal})
+	return d.signal(ctx, key, flow.SignalPaymentEvent, map[string]string{"event": event, "about": flow.AboutReversal})
 }
 
 // Ask signals a filed request under the name of its kind. The signal always arrives: a workflow that has closed gets a new run, which reads the
 // ledger and does only what is missing.
-func (d *Dispatcher) Ask(ctx context.Context, r ledger.Request) error {
-	err := d.signal(ctx, r.Key, r.Kind, workflows.Request{Reason: r.Why, RequestID: r.ID})
+func (d *Dispatcher) Ask(ctx context.Context, r order.Request) error {
+	err := d.signal(ctx, r.Key, r.Kind, flow.Request{Reason: r.Why, RequestID: r.ID})
 	if err != nil {
 		return fmt.Errorf("signal %s: %w", r.Key, err)
 	}
@@ -139,9 +139,9 @@ func (d *Dispatcher) Ask(ctx context.Context, r ledger.Request) error {
 }
 
 func (d *Dispatcher) signal(ctx context.Context, key order.Key, name string, payload any) error {
-	in := workflows.Input{Environment: key.Environment, Session: key.Session, Known: true}
-	return d.withAttributes(in, func(o client.StartWorkflowOptions, in workflows.Input) error {
-		_, err := d.temporal.SignalWithStartWorkflow(ctx, o.ID, name, payload, o, workflows.DeliverName, in)
+	in := flow.Input{Key: key, Known: true}
+	return d.withAttributes(in, func(o client.StartWorkflowOptions, in flow.Input) error {
+		_, err := d.temporal.SignalWithStartWorkflow(ctx, o.ID, name, payload, o, flow.DeliverName, in)
 		return err
 	})
 }
@@ -161,20 +161,20 @@ func (d *Dispatcher) Running(ctx context.Context, key order.Key) (bool, error) {
 
 // Ensure makes sure that a run is open on unfinished work. One that is open is left alone.
 func (d *Dispatcher) Ensure(ctx context.Context, key order.Key) error {
-	in := workflows.Input{Environment: key.Environment, Session: key.Session, Known: true}
-	return d.withAttributes(in, func(o client.StartWorkflowOptions, in workflows.Input) error {
-		_, err := d.temporal.ExecuteWorkflow(ctx, o, workflows.DeliverName, in)
+	in := flow.Input{Key: key, Known: true}
+	return d.withAttributes(in, func(o client.StartWorkflowOptions, in flow.Input) error {
+		_, err := d.temporal.ExecuteWorkflow(ctx, o, flow.DeliverName, in)
 		return err
 	})
 }
 
 // withAttributes starts with search attributes where the namespace has them, and without where it turns out not to.
-func (d *Dispatcher) withAttributes(in workflows.Input, start func(client.StartWorkflowOptions, workflows.Input) error) error {
+func (d *Dispatcher) withAttributes(in flow.Input, start func(client.StartWorkflowOptions, flow.Input) error) error {
 	if d.attributes.Load() {
 		in.Attributes = true
 		o := d.options(in)
 		o.TypedSearchAttributes = temporal.NewSearchAttributes(
-			workflows.AttributeEnvironment.ValueSet(in.Environment), workflows.AttributeState.ValueSet(workflows.StateAutomatic))
+			flow.AttributeEnvironment.ValueSet(in.Environment), flow.AttributeState.ValueSet(flow.StateAutomatic))
 		err := start(o, in)
 		if !refusesAttributes(err) {
 			return err
@@ -187,9 +187,9 @@ func (d *Dispatcher) withAttributes(in workflows.Input, start func(client.StartW
 }
 
 // options let a closed ID run again and an open one be: only start is stricter.
-func (d *Dispatcher) options(in workflows.Input) client.StartWorkflowOptions {
+func (d *Dispatcher) options(in flow.Input) client.StartWorkflowOptions {
 	return client.StartWorkflowOptions{
-		ID:                       in.Key().WorkflowID(),
+		ID:                       in.Key.WorkflowID(),
 		TaskQueue:                d.queue,
 		WorkflowIDReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,

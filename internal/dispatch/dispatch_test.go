@@ -11,9 +11,9 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 
 	"handover/internal/dispatch"
+	"handover/internal/flow"
 	"handover/internal/ledger"
 	"handover/internal/order"
-	"handover/workflows"
 )
 
 func TestFirstEventStartsTheOrder(t *testing.T) {
@@ -22,11 +22,11 @@ func TestFirstEventStartsTheOrder(t *testing.T) {
 	b.UseAttributes(true)
 	b.handOver("evt_1", ledger.NextStart)
 	run := b.run()
-	want := workflows.Input{Environment: b.key.Environment, Session: b.key.Session, Event: "evt_1", Attributes: true}
+	want := flow.Input{Key: b.key, Event: "evt_1", Attributes: true}
 	if diff := cmp.Diff(want, run.input); diff != "" {
 		t.Errorf("input (-want +got):\n%s", diff)
 	}
-	if run.status != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING || run.kind != workflows.DeliverName || run.queue != b.queue || len(run.signals) != 0 {
+	if run.status != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING || run.kind != flow.DeliverName || run.queue != b.queue || len(run.signals) != 0 {
 		t.Errorf("started %+v", run)
 	}
 	if run.summary != "Order "+b.key.String() {
@@ -165,7 +165,7 @@ func TestResendIsSignalledWithoutTheAddress(t *testing.T) {
 		if closed {
 			b.terminate()
 		}
-		request := ledger.Request{Key: b.key, ID: "starter/1", Kind: "resend", Who: "sam", Why: "mistyped", Address: "kim@example.org"}
+		request := order.Request{Key: b.key, ID: "starter/1", Kind: "resend", Who: "sam", Why: "mistyped", Address: "kim@example.org"}
 		b.must(b.ledger.File(t.Context(), request))
 		b.must(b.Ask(t.Context(), request))
 		run := b.run()
@@ -232,7 +232,7 @@ func TestTemporalThatIsAwayIsAnErrorAndLeavesTheEvent(t *testing.T) {
 			t.Errorf("%s: %v, marked %v", next, err, b.marked("evt_1"))
 		}
 	}
-	request := ledger.Request{Key: b.key, ID: "starter/1", Kind: "resend", Who: "sam", Why: "mistyped"}
+	request := order.Request{Key: b.key, ID: "starter/1", Kind: "resend", Who: "sam", Why: "mistyped"}
 	b.must(b.ledger.File(t.Context(), request))
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()

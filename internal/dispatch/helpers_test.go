@@ -25,10 +25,10 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"handover/internal/dispatch"
+	"handover/internal/flow"
 	"handover/internal/lab/stack/testenv"
 	"handover/internal/ledger"
 	"handover/internal/order"
-	"handover/workflows"
 )
 
 // bench is one order between a ledger and a Temporal without workers: what was started stays as it was started.
@@ -96,7 +96,7 @@ func (b *bench) waits(grace time.Duration) bool {
 	b.t.Helper()
 	waiting, err := b.ledger.Waiting(b.t.Context(), grace, 1000)
 	b.must(err)
-	return slices.ContainsFunc(waiting, func(r ledger.Request) bool { return r.Key == b.key })
+	return slices.ContainsFunc(waiting, func(r order.Request) bool { return r.Key == b.key })
 }
 
 func (b *bench) must(err error) {
@@ -142,7 +142,7 @@ func (b *bench) terminate() {
 type execution struct {
 	id, kind, queue, summary string
 	status                   enumspb.WorkflowExecutionStatus
-	input                    workflows.Input
+	input                    flow.Input
 	attributes               map[string]string
 	signals                  []signal
 }

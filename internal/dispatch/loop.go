@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"handover/internal/ledger"
+	"handover/internal/order"
 )
 
 // How the loop behaves: how long an event may take its straight path before it counts as left behind, and how often
@@ -88,7 +89,7 @@ func (d *Dispatcher) handOverLate(ctx context.Context, e ledger.Undispatched) er
 	return d.HandOver(ctx, e.Key, e.Event, e.Next)
 }
 
-func (d *Dispatcher) askLate(ctx context.Context, r ledger.Request) error {
+func (d *Dispatcher) askLate(ctx context.Context, r order.Request) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	return d.Ask(ctx, r)

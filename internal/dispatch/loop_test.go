@@ -10,6 +10,7 @@ import (
 
 	"handover/internal/lab/stack/testenv"
 	"handover/internal/ledger"
+	"handover/internal/order"
 )
 
 const late = "event handed over late"
@@ -54,7 +55,7 @@ func TestEventThatWasLeftBehindIsHandedOver(t *testing.T) {
 func TestEventWithNothingNewIsMarked(t *testing.T) {
 	t.Parallel()
 	b := ownBench(t, testenv.Temporal(t))
-	_, err := b.ledger.RecordPayment(t.Context(), ledger.Payment{Key: b.key, State: "confirmed", Email: "alex@example.com"})
+	_, err := b.ledger.RecordPayment(t.Context(), order.Assessment{Key: b.key, State: "confirmed", Email: "alex@example.com"})
 	b.must(err)
 	b.store("evt_1")
 	b.exec(`UPDATE webhook_events SET dispatched_at = NULL`)
@@ -87,7 +88,7 @@ func TestEventThatWasLostAfterItsRunEndedIsLookedAt(t *testing.T) {
 func TestRequestWhoseSignalDidNotGoIsSignalled(t *testing.T) {
 	t.Parallel()
 	b := ownBench(t, testenv.Temporal(t))
-	b.must(b.ledger.File(t.Context(), ledger.Request{Key: b.key, ID: "starter/1", Kind: "resend", Who: "sam", Why: "mistyped", Address: "kim@example.org"}))
+	b.must(b.ledger.File(t.Context(), order.Request{Key: b.key, ID: "starter/1", Kind: "resend", Who: "sam", Why: "mistyped", Address: "kim@example.org"}))
 	b.age()
 	b.store("evt_1")
 	b.exec(`UPDATE webhook_events SET received_at = received_at - interval '1 hour'`)

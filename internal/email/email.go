@@ -19,36 +19,11 @@ var (
 	ErrMalformed = errors.New("webhook body is not what the provider sends")
 )
 
-// Message is a rendered email. It is stored before the first attempt and sent unchanged on every one, so its JSON names
-// never change and fields are only added, with omitempty.
-type Message struct {
-	From    string `json:"from"`
-	To      string `json:"to"`
-	ReplyTo string `json:"reply_to,omitempty"`
-	Subject string `json:"subject"`
-	Text    string `json:"text"`
-	HTML    string `json:"html"`
-	Tags    []Tag  `json:"tags,omitempty"`
-}
-
-// Tag is a name and a value that the provider gives back in its events: ASCII letters, digits, underscore and dash.
-type Tag struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
-
-// The tags every message carries, so that its events can be joined to it when the answer to the call was lost.
-const (
-	TagEnvironment = "handover_environment"
-	TagSession     = "handover_session"
-	TagGeneration  = "handover_generation"
-)
-
 // Sender hands a message to the email provider.
 type Sender interface {
 	// Send makes at most one request, under the given idempotency key, and returns the provider's id of the message.
 	// Errors that come from the provider's answer, or from the lack of one, are *SendError.
-	Send(ctx context.Context, key string, m Message) (id string, err error)
+	Send(ctx context.Context, key string, m order.Message) (id string, err error)
 }
 
 // ErrNoList means that a provider's list of sent mail cannot be looked through, and that trying again changes nothing:
@@ -80,22 +55,11 @@ func (e *SendError) Error() string {
 	return fmt.Sprintf("email provider: HTTP %d", e.Status)
 }
 
-// Event is what an email provider tells afterwards.
-type Event struct {
-	ID         string // the provider's id of the event; the same on every repetition
-	Type       string
-	MessageID  string         // the provider's id of the message
-	Delivery   order.Delivery // DeliveryNone when the event is no evidence of delivery
-	Detail     string         // a safe word from the provider's documented list, such as "permanent"; empty otherwise
-	Tags       map[string]string
-	OccurredAt time.Time // zero when the event does not say
-}
-
 // Webhook reads the email provider's events.
 type Webhook interface {
 	// Verify checks the signature over the raw body against every configured secret and returns the event's id. Errors
 	// wrap ErrSignature.
 	Verify(header http.Header, body []byte, now time.Time) (id string, err error)
 	// Translate reads a verified body. Errors wrap ErrMalformed.
-	Translate(id string, body []byte) (Event, error)
+	Translate(id string, body []byte) (order.EmailEvent, error)
 }

@@ -5,7 +5,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"html"
 	htmltemplate "html/template"
 	"slices"
 	"strings"
@@ -21,10 +20,6 @@ var (
 	accessHTML = htmltemplate.Must(htmltemplate.ParseFS(templates, "templates/access.html"))
 )
 
-// LinkPlaceholder stands in a stored message for the buyer's link, so that the ledger does not hold it. WithLink puts the
-// link in its place, the same on every attempt.
-const LinkPlaceholder = "https://handover.invalid/LINK"
-
 // Lengths in characters at which what others typed is cut.
 const (
 	maxSubjectNames = 120
@@ -36,7 +31,7 @@ type Access struct {
 	ShopName  string // as in the sender; empty is "our shop"
 	BuyerName string // as the buyer typed it; may be empty
 	OrderRef  string // what the buyer quotes to the shop
-	Link      string // LinkPlaceholder, in messages that are stored
+	Link      string // order.LinkPlaceholder, in messages that are stored
 	Items     []AccessItem
 	Licenses  []LicenseLine
 }
@@ -69,14 +64,6 @@ func RenderAccess(a Access) (subject, text, html string, err error) {
 		return "", "", "", fmt.Errorf("render the access email's HTML: %w", err)
 	}
 	return page.Subject, textPart.String(), htmlPart.String(), nil
-}
-
-// WithLink returns the message with the buyer's link in the place of LinkPlaceholder.
-func (m Message) WithLink(link string) Message {
-	m.Text = strings.ReplaceAll(m.Text, LinkPlaceholder, link)
-	// A link of URL-safe characters is the same escaped; another one must not break out of the attribute.
-	m.HTML = strings.ReplaceAll(m.HTML, LinkPlaceholder, html.EscapeString(link))
-	return m
 }
 
 // accessPage is what the two templates see.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"handover/internal/email"
+	"handover/internal/order"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -21,7 +22,7 @@ func sample() email.Access {
 		ShopName:  "Example Shop",
 		BuyerName: "Ada Lovelace",
 		OrderRef:  "live/cs_live_a1b2",
-		Link:      email.LinkPlaceholder,
+		Link:      order.LinkPlaceholder,
 		Items:     []email.AccessItem{{Name: "The Field Guide", Units: 1, Download: true}},
 	}
 }
@@ -203,11 +204,11 @@ func TestLinkTakesThePlaceholdersPlace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored := email.Message{From: "shop@example.com", To: "ada@example.com", Subject: subject, Text: text, HTML: html}
+	stored := order.Message{From: "shop@example.com", To: "ada@example.com", Subject: subject, Text: text, HTML: html}
 	const link = "https://downloads.example.com/d/AZaz09-_"
 	sent := stored.WithLink(link)
 
-	if got, want := strings.Count(text, email.LinkPlaceholder), strings.Count(sent.Text, link); got != 1 || want != 1 {
+	if got, want := strings.Count(text, order.LinkPlaceholder), strings.Count(sent.Text, link); got != 1 || want != 1 {
 		t.Errorf("text: %d placeholders, %d links; want one each", got, want)
 	}
 	if got := strings.Count(sent.HTML, `href="`+link+`"`); got != 2 {
@@ -219,7 +220,7 @@ func TestLinkTakesThePlaceholdersPlace(t *testing.T) {
 	if strings.Contains(sent.Text+sent.HTML, "handover.invalid") {
 		t.Error("a placeholder is left")
 	}
-	if !strings.Contains(stored.HTML, email.LinkPlaceholder) {
+	if !strings.Contains(stored.HTML, order.LinkPlaceholder) {
 		t.Error("the stored message was changed")
 	}
 	if diff := cmp.Diff(sent, stored.WithLink(link)); diff != "" {
@@ -229,7 +230,7 @@ func TestLinkTakesThePlaceholdersPlace(t *testing.T) {
 
 func TestLinkCannotBreakOutOfItsAttribute(t *testing.T) {
 	t.Parallel()
-	m := email.Message{HTML: `<a href="` + email.LinkPlaceholder + `">x</a>`}
+	m := order.Message{HTML: `<a href="` + order.LinkPlaceholder + `">x</a>`}
 	got := m.WithLink(`https://x.test/"><script>`).HTML
 	if want := `<a href="https://x.test/&#34;&gt;&lt;script&gt;">x</a>`; got != want {
 		t.Errorf("got %s; want %s", got, want)

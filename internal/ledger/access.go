@@ -9,7 +9,7 @@ import (
 )
 
 // Making turns one piece of owed access into grants. It is called inside a transaction and does no I/O.
-type Making func(due order.Due) ([]Grant, error)
+type Making func(due order.Due) ([]order.Grant, error)
 
 // GrantOwn claims, writes and finishes, in one transaction, all access of the given kinds that is still owed: kinds
 // that are wholly ours. It returns how many pieces it finished; those that were finished before are left alone.

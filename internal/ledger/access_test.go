@@ -45,7 +45,7 @@ func TestSecondRunMakesNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).pay().give()
 	before := b.view().Grants
-	n, err := b.GrantOwn(t.Context(), b.key, ownKinds, terms, func(order.Due) ([]ledger.Grant, error) {
+	n, err := b.GrantOwn(t.Context(), b.key, ownKinds, terms, func(order.Due) ([]order.Grant, error) {
 		t.Error("a finished piece was made again")
 		return nil, nil
 	})
@@ -61,7 +61,7 @@ func TestFailingMakeLeavesNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).pay()
 	cause := errors.New("no key could be made")
-	n, err := b.GrantOwn(t.Context(), b.key, ownKinds, terms, func(due order.Due) ([]ledger.Grant, error) {
+	n, err := b.GrantOwn(t.Context(), b.key, ownKinds, terms, func(due order.Due) ([]order.Grant, error) {
 		if due.Kind == "license" {
 			return nil, cause
 		}

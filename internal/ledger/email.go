@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"handover/internal/email"
 	"handover/internal/order"
 )
 
@@ -17,7 +16,7 @@ type EmailClaim struct {
 	Attempts    int
 	LinkVersion int
 	LinkSecret  string // which of the link secrets makes the link in this message
-	Message     email.Message
+	Message     order.Message
 }
 
 // EmailData is what a message is rendered from.
@@ -26,12 +25,12 @@ type EmailData struct {
 	Address     string
 	Name        string
 	LinkVersion int
-	Grants      []Grant
+	Grants      []order.Grant
 }
 
 // Frozen is a message as it is stored: with a placeholder for the link, and which secret makes it.
 type Frozen struct {
-	Message    email.Message
+	Message    order.Message
 	LinkSecret string
 	LinkHash   []byte
 }

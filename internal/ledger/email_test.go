@@ -110,7 +110,7 @@ func TestResendWhileTheMessageFreezesIsNotLost(t *testing.T) {
 	for range 40 {
 		b := base.another().pay().give()
 		var claim ledger.EmailClaim
-		var decision ledger.Decision
+		var decision order.Decision
 		var errs [2]error
 		atOnce(2, func(i int) {
 			if i == 0 {

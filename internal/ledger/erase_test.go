@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"handover/internal/email"
 	"handover/internal/ledger"
 	"handover/internal/order"
 )
@@ -53,7 +52,7 @@ func TestErasedBuyerIsNowhereAndTheGoodsStay(t *testing.T) {
 	_, _, err := b.StoreReversal(t.Context(), refund)
 	b.must(err)
 	b.review(strict, order.MoneyFacts{})
-	b.must(b.RecordEmailEvent(t.Context(), email.Event{ID: "msg_1", Type: "email.bounced", MessageID: b.message(1), Delivery: order.DeliveryBounced,
+	b.must(b.RecordEmailEvent(t.Context(), order.EmailEvent{ID: "msg_1", Type: "email.bounced", MessageID: b.message(1), Delivery: order.DeliveryBounced,
 		Detail: "550 " + alex}, e.Body))
 	needles := []string{alex, name, hexed(alex), hexed(name)}
 	before := b.everywhere()

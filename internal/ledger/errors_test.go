@@ -34,10 +34,10 @@ func TestErrorsTellNothingOfTheBuyer(t *testing.T) {
 	nul := other.paid()
 	nul.Name, nul.Email = name+"\x00", kim
 	_, unwritable := b.RecordPayment(t.Context(), nul)
-	_, invalid := b.RecordPayment(t.Context(), func() ledger.Payment { p := nul; p.Name = name + "\xff"; return p }())
+	_, invalid := b.RecordPayment(t.Context(), func() order.Assessment { p := nul; p.Name = name + "\xff"; return p }())
 	const secret = "LICENCE-KEY-1"
-	_, licence := b.GrantOwn(t.Context(), b.key, ownKinds, terms, func(order.Due) ([]ledger.Grant, error) {
-		return []ledger.Grant{{Unit: 1, Secret: secret}}, nil
+	_, licence := b.GrantOwn(t.Context(), b.key, ownKinds, terms, func(order.Due) ([]order.Grant, error) {
+		return []order.Grant{{Unit: 1, Secret: secret}}, nil
 	})
 	_, frozen := b.ClaimEmail(t.Context(), b.work(1), terms, render)
 	request := b.request("r1")

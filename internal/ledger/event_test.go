@@ -77,7 +77,7 @@ func TestEventsAskForWhatIsMissing(t *testing.T) {
 	b.must(b.MarkDispatched(t.Context(), b.key, first.ID))
 	want("the dispatched one again", first, ledger.NextEnsure)
 	want("the other one again, not dispatched", second, ledger.NextLook)
-	b.record(ledger.Payment{Key: b.key, State: order.PaymentPending, Processing: true})
+	b.record(order.Assessment{Key: b.key, State: order.PaymentPending, Processing: true})
 	want("while the money is on its way", b.event("3"), ledger.NextLook)
 	b.pay()
 	want("paid, work is open", b.event("4"), ledger.NextEnsure)

@@ -4,21 +4,20 @@ import (
 	"context"
 	"strconv"
 
-	"handover/internal/email"
 	"handover/internal/order"
 )
 
 // RecordEmailEvent keeps what the email provider told, once for each event id. An email that had stopped, and of which
 // nobody knew whether it arrived, is proved by it to have been accepted.
-func (l *Ledger) RecordEmailEvent(ctx context.Context, e email.Event, body []byte) error {
+func (l *Ledger) RecordEmailEvent(ctx context.Context, e order.EmailEvent, body []byte) error {
 	_, _, err := l.SettleByEmailEvent(ctx, e, body)
 	return err
 }
 
 // SettleByEmailEvent is RecordEmailEvent, and says whether the event has taken an order off the attention list.
-func (l *Ledger) SettleByEmailEvent(ctx context.Context, e email.Event, body []byte) (key order.Key, settled bool, err error) {
-	key = order.Key{Environment: e.Tags[email.TagEnvironment], Session: e.Tags[email.TagSession]}
-	generation, err := strconv.Atoi(e.Tags[email.TagGeneration])
+func (l *Ledger) SettleByEmailEvent(ctx context.Context, e order.EmailEvent, body []byte) (key order.Key, settled bool, err error) {
+	key = order.Key{Environment: e.Tags[order.TagEnvironment], Session: e.Tags[order.TagSession]}
+	generation, err := strconv.Atoi(e.Tags[order.TagGeneration])
 	if err != nil || generation < 1 || generation > order.MostGenerations || !key.Valid() {
 		key, generation = order.Key{}, 0 // not our tags: it is joined by the message's id alone
 	}

@@ -102,3 +102,6 @@ type errAnswered struct{ err error }
 
 func (errAnswered) Error() string   { return "the database refused it" }
 func (e errAnswered) Unwrap() error { return e.err }
+
+// ErrNotFound is returned when the ledger has no such order, or no such link.
+var ErrNotFound = errors.New("not in the ledger")

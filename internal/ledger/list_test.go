@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"handover/internal/email"
 	"handover/internal/ledger"
 	"handover/internal/order"
 )
@@ -26,7 +25,7 @@ func shopOfOrders(t *testing.T) (b *bench, orders map[string]*bench) {
 		"processing": order.PaymentPending, "failed": order.PaymentFailed, "ignored": order.PaymentIgnored,
 	} {
 		o := orders[name]
-		o.record(ledger.Payment{Key: o.key, State: state, Processing: name == "processing"})
+		o.record(order.Assessment{Key: o.key, State: state, Processing: name == "processing"})
 	}
 	orders["owed"].pay()
 	for _, name := range []string{"spent", "refused"} {
@@ -140,7 +139,7 @@ func TestListFindsTheBuyersWhomNoEmailHasReached(t *testing.T) {
 	b.another().pay().give()
 	b.must(b.Stop(t.Context(), stopped.work(1), "", order.ClassPermanent, order.ReasonEmailRefused))
 	for i, of := range []*bench{bounced, lost} {
-		b.must(b.RecordEmailEvent(t.Context(), email.Event{ID: fmt.Sprint("msg_", i), Type: "email.bounced", MessageID: of.message(1), Delivery: order.DeliveryBounced, Detail: "permanent"}, []byte("{}")))
+		b.must(b.RecordEmailEvent(t.Context(), order.EmailEvent{ID: fmt.Sprint("msg_", i), Type: "email.bounced", MessageID: of.message(1), Delivery: order.DeliveryBounced, Detail: "permanent"}, []byte("{}")))
 	}
 	lost.resend(lost.request("r"))
 	lost.accept(2) // reached by the second

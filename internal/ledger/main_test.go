@@ -13,7 +13,6 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"handover/internal/email"
 	"handover/internal/lab/stack/testenv"
 	"handover/internal/ledger"
 	"handover/internal/order"
@@ -90,15 +89,15 @@ func guide(units int64) []order.Due {
 }
 
 // paid is what a look at a paid session proves.
-func (b *bench) paid() ledger.Payment {
-	return ledger.Payment{
+func (b *bench) paid() order.Assessment {
+	return order.Assessment{
 		Key: b.key, State: order.PaymentConfirmed, Ref: "pi_" + b.key.Session, Total: order.Money{Minor: 1200, Currency: "eur"}, Email: alex, Name: name,
 		Items: []order.Item{{Line: 1, Refs: []string{"price_guide", "prod_guide"}, Name: "The Guide", Quantity: 2, Product: "guide"}},
 		Dues:  guide(2),
 	}
 }
 
-func (b *bench) record(p ledger.Payment) (order.PaymentState, order.Reason) {
+func (b *bench) record(p order.Assessment) (order.PaymentState, order.Reason) {
 	b.t.Helper()
 	r, err := b.RecordPayment(b.t.Context(), p)
 	b.must(err)
@@ -117,13 +116,13 @@ func (b *bench) pay() *bench {
 var ownKinds = []order.AccessKind{"download", "license"}
 
 // makeGuide makes one download, and a licence key for each unit.
-func makeGuide(due order.Due) ([]ledger.Grant, error) {
+func makeGuide(due order.Due) ([]order.Grant, error) {
 	if due.Kind == "download" {
-		return []ledger.Grant{{Unit: 1}}, nil
+		return []order.Grant{{Unit: 1}}, nil
 	}
-	var grants []ledger.Grant
+	var grants []order.Grant
 	for unit := range due.Units {
-		grants = append(grants, ledger.Grant{Unit: unit + 1, Secret: rand.Text()})
+		grants = append(grants, order.Grant{Unit: unit + 1, Secret: rand.Text()})
 	}
 	return grants, nil
 }
@@ -149,9 +148,9 @@ func render(d ledger.EmailData) (ledger.Frozen, error) {
 		fmt.Fprintf(&text, "%s %s %s\n", g.Product, g.Kind, g.Secret)
 	}
 	return ledger.Frozen{
-		Message: email.Message{
+		Message: order.Message{
 			From: "Shop <shop@example.com>", To: d.Address, Subject: "Your order", Text: text.String(), HTML: "<p>{link}</p>",
-			Tags: []email.Tag{{Name: email.TagSession, Value: d.Key.Session}},
+			Tags: []order.Tag{{Name: order.TagSession, Value: d.Key.Session}},
 		},
 		LinkSecret: "secret-1",
 		LinkHash:   linkHash(d.Key, d.LinkVersion),
@@ -182,7 +181,7 @@ func (b *bench) message(generation int) string {
 	return fmt.Sprintf("msg_%d_%s", generation, b.key.Session)
 }
 
-func (b *bench) view() ledger.View {
+func (b *bench) view() order.View {
 	b.t.Helper()
 	v, err := b.Order(b.t.Context(), b.key)
 	b.must(err)

@@ -7,23 +7,6 @@ import (
 	"handover/internal/order"
 )
 
-// Payment is what one look at the provider proved, judged against the environment and the catalogue.
-type Payment struct {
-	Key        order.Key
-	State      order.PaymentState
-	Processing bool
-	Ref        string
-	Total      order.Money
-	Email      string
-	Name       string
-	Items      []order.Item
-	Dues       []order.Due // what is owed when State is confirmed; none while a person has to decide
-	Reason     order.Reason
-	Class      order.Class
-	Event      string // the event that made us look; empty when it was none
-	Reversed   bool   // the provider says that there was a refund or a dispute
-}
-
 // recordPayment does in one statement, and so one commit: the payment's facts, the items, everything that is owed from
 // now on, and the mark on the event that brought us here. A confirmed payment is never taken back; what is owed on it is
 // written down once, when the catalogue knows all of it. The provider's session cannot say that a delayed payment failed:
@@ -92,7 +75,7 @@ type Recorded struct {
 
 // RecordPayment stores a look's result and returns the payment's state as it now stands, which can differ from the
 // look's: see recordPayment.
-func (l *Ledger) RecordPayment(ctx context.Context, p Payment) (Recorded, error) {
+func (l *Ledger) RecordPayment(ctx context.Context, p order.Assessment) (Recorded, error) {
 	var r Recorded
 	i := itemColumns(p.Items)
 	d := dueColumns(p.Dues)

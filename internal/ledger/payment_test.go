@@ -5,7 +5,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"handover/internal/ledger"
 	"handover/internal/order"
 )
 
@@ -14,7 +13,7 @@ func TestConfirmedPaymentIsNeverTakenBack(t *testing.T) {
 	for _, later := range []order.PaymentState{order.PaymentPending, order.PaymentFailed, order.PaymentIgnored, order.PaymentAttention} {
 		b := newBench(t).pay()
 		confirmed := b.view().ConfirmedAt
-		state, reason := b.record(ledger.Payment{Key: b.key, State: later, Processing: later == order.PaymentPending, Reason: order.ReasonModeContradicts})
+		state, reason := b.record(order.Assessment{Key: b.key, State: later, Processing: later == order.PaymentPending, Reason: order.ReasonModeContradicts})
 		if state != order.PaymentConfirmed || reason != "" {
 			t.Errorf("a later %s makes it %s, %q", later, state, reason)
 		}
@@ -32,7 +31,7 @@ func TestConfirmedPaymentIsNeverTakenBack(t *testing.T) {
 func TestFailureThatTheSessionCannotSayIsBelievedFromTheEvent(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	processing := ledger.Payment{Key: b.key, State: order.PaymentPending, Processing: true}
+	processing := order.Assessment{Key: b.key, State: order.PaymentPending, Processing: true}
 	b.store(b.event("completed"))
 	if state, _ := b.record(processing); state != order.PaymentPending {
 		t.Fatalf("without a claim of failure: %s", state)
@@ -57,11 +56,11 @@ func TestClaimOfFailureDecidesNothingElse(t *testing.T) {
 	failed := b.event("failed")
 	failed.Hint = "failed"
 	b.store(failed)
-	if state, _ := b.record(ledger.Payment{Key: b.key, State: order.PaymentPending}); state != order.PaymentPending {
+	if state, _ := b.record(order.Assessment{Key: b.key, State: order.PaymentPending}); state != order.PaymentPending {
 		t.Errorf("a session that is still open: %s", state)
 	}
 	other := b.another()
-	if state, _ := other.record(ledger.Payment{Key: other.key, State: order.PaymentPending, Processing: true}); state != order.PaymentPending {
+	if state, _ := other.record(order.Assessment{Key: other.key, State: order.PaymentPending, Processing: true}); state != order.PaymentPending {
 		t.Errorf("another order: %s", state)
 	}
 }

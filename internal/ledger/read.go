@@ -15,8 +15,8 @@ const selectGrants = `
 SELECT id, product, access_kind, file, unit, secret, state FROM grants
 WHERE environment = $1 AND session = $2 ORDER BY id`
 
-func scanGrant(row pgx.CollectableRow) (Grant, error) {
-	var g Grant
+func scanGrant(row pgx.CollectableRow) (order.Grant, error) {
+	var g order.Grant
 	return g, row.Scan(&g.ID, &g.Product, &g.Kind, &g.File, &g.Unit, &g.Secret, &g.State)
 }
 
@@ -33,8 +33,8 @@ type proof struct {
 }
 
 // Order reads everything known of one order. An order nobody has heard of is ErrNotFound.
-func (l *Ledger) Order(ctx context.Context, key order.Key) (View, error) {
-	v := View{Key: key, Facts: order.Pending()}
+func (l *Ledger) Order(ctx context.Context, key order.Key) (order.View, error) {
+	v := order.View{Key: key, Facts: order.Pending()}
 	var work []accessWork
 	evidence := map[string]proof{}
 	batch := &pgx.Batch{}
@@ -70,10 +70,10 @@ func (l *Ledger) Order(ctx context.Context, key order.Key) (View, error) {
 	})
 	err := l.pool.SendBatch(ctx, batch).Close()
 	if noRows(err) {
-		return View{}, ErrNotFound
+		return order.View{}, ErrNotFound
 	}
 	if err != nil {
-		return View{}, safe("read an order", err)
+		return order.View{}, safe("read an order", err)
 	}
 	for i := range v.Emails {
 		strongest := evidence[strconv.Itoa(v.Emails[i].Generation)]
@@ -86,17 +86,17 @@ func (l *Ledger) Order(ctx context.Context, key order.Key) (View, error) {
 
 // OrderByLink finds the order that an emailed link opens, by the hash of its token. Links that were replaced are
 // ErrNotFound, as are those that never were.
-func (l *Ledger) OrderByLink(ctx context.Context, hash [32]byte) (View, error) {
+func (l *Ledger) OrderByLink(ctx context.Context, hash [32]byte) (order.View, error) {
 	var key order.Key
 	err := l.pool.QueryRow(ctx, `
 SELECT l.environment, l.session FROM links l
 JOIN orders o ON o.environment = l.environment AND o.session = l.session AND o.link_version = l.version
 WHERE l.token_hash = $1`, hash[:]).Scan(&key.Environment, &key.Session)
 	if noRows(err) {
-		return View{}, ErrNotFound
+		return order.View{}, ErrNotFound
 	}
 	if err != nil {
-		return View{}, safe("find a link", err)
+		return order.View{}, safe("find a link", err)
 	}
 	return l.Order(ctx, key)
 }
@@ -110,7 +110,7 @@ SELECT created_at, payment, processing, coalesce(payment_ref, ''), coalesce(amou
            AND b.finished_at IS NULL AND b.stopped_at IS NULL)
 FROM orders WHERE environment = $1 AND session = $2`
 
-func scanOrder(row pgx.Row, v *View) error {
+func scanOrder(row pgx.Row, v *order.View) error {
 	return row.Scan(&v.CreatedAt, &v.Facts.Payment, &v.Facts.Processing, &v.PaymentRef, &v.Total.Minor, &v.Total.Currency,
 		&v.Address, &v.ConfirmedAt, &v.LookedAt, &v.Reason, &v.Class, &v.AttentionAt, &v.Refunded, &v.RefundPending, &v.Dispute, &v.ReviewDue, &v.ChangeDue)
 }
@@ -133,8 +133,8 @@ SELECT subject::int, superseded_at IS NOT NULL, coalesce(failure_class, ''), att
        stopped_at IS NOT NULL, coalesce(recipient, ''), wanted <> 'granted'
 FROM obligations WHERE environment = $1 AND session = $2 AND kind = 'email' ORDER BY subject::int`
 
-func scanEmail(row pgx.CollectableRow) (EmailView, error) {
-	var e EmailView
+func scanEmail(row pgx.CollectableRow) (order.EmailView, error) {
+	var e order.EmailView
 	var stopped bool
 	err := row.Scan(&e.Generation, &e.Superseded, &e.Class, &e.Attempts, &e.FirstAttemptAt, &e.AcceptedAt, &stopped, &e.Address, &e.Rests)
 	e.State = generationState(e, stopped)
@@ -150,7 +150,7 @@ UNION
 SELECT b.subject, e.delivery, e.detail FROM obligations b JOIN email_evidence e ON e.message_id = b.provider_id
 WHERE e.delivery <> '' AND b.environment = $1 AND b.session = $2 AND b.kind = 'email' AND b.provider_id IS NOT NULL`
 
-func generationState(e EmailView, stopped bool) order.EmailState {
+func generationState(e order.EmailView, stopped bool) order.EmailState {
 	switch {
 	case e.AcceptedAt != nil:
 		return order.EmailAccepted
@@ -162,7 +162,7 @@ func generationState(e EmailView, stopped bool) order.EmailState {
 	return order.EmailAttention
 }
 
-func emailState(emails []EmailView) (order.EmailState, order.Delivery) {
+func emailState(emails []order.EmailView) (order.EmailState, order.Delivery) {
 	if len(emails) == 0 {
 		return order.EmailPending, order.DeliveryNone
 	}
@@ -170,7 +170,7 @@ func emailState(emails []EmailView) (order.EmailState, order.Delivery) {
 	return newest.State, newest.Delivery
 }
 
-func accessState(v View, work []accessWork) order.AccessState {
+func accessState(v order.View, work []accessWork) order.AccessState {
 	if v.Facts.Payment == order.PaymentConfirmed && v.Reason.Step() == "access" {
 		return order.AccessAttention
 	}
@@ -218,7 +218,7 @@ type Filter struct {
 }
 
 // List reads the chosen orders, those that have waited longest first; without a choice, the newest first.
-func (l *Ledger) List(ctx context.Context, f Filter) ([]View, error) {
+func (l *Ledger) List(ctx context.Context, f Filter) ([]order.View, error) {
 	query := `SELECT environment, session FROM orders ORDER BY created_at DESC LIMIT $1`
 	args := []any{f.Limit}
 	switch {
@@ -248,7 +248,7 @@ ORDER BY coalesce(attention_at, refund_unclear_at) LIMIT $1`
 	if err != nil {
 		return nil, safe("list orders", err)
 	}
-	views := make([]View, 0, len(keys))
+	views := make([]order.View, 0, len(keys))
 	for _, key := range keys {
 		v, err := l.Order(ctx, key)
 		if err != nil {

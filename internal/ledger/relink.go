@@ -11,8 +11,8 @@ import (
 // Relink decides a request for a new link, once: a repetition gets the first decision. The links that went out before are
 // dead from then on, and a new generation carries the new one; an email that is still under way carries an old one, so it
 // is not joined but superseded.
-func (l *Ledger) Relink(ctx context.Context, r Request) (Decision, error) {
-	return l.decide(ctx, r, "decide a new link", func(tx pgx.Tx, d *Decision) error {
+func (l *Ledger) Relink(ctx context.Context, r order.Request) (order.Decision, error) {
+	return l.decide(ctx, r, "decide a new link", func(tx pgx.Tx, d *order.Decision) error {
 		facts, known, err := resendFacts(ctx, tx, r)
 		if err != nil {
 			return err

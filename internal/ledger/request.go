@@ -12,28 +12,9 @@ import (
 	"handover/internal/order"
 )
 
-// Request is something a person asked for on an order. Its ID survives everything that could repeat it.
-type Request struct {
-	Key     order.Key
-	ID      string
-	Kind    string
-	Who     string
-	Why     string
-	Address string // where to send from now on; empty for no change
-}
-
-// Decision is what became of a request.
-type Decision struct {
-	Outcome    order.Outcome
-	Refusal    order.Refusal
-	Generation int          // the email's, when one is sent or joined
-	Repeated   bool         // it was decided before; nothing was done now
-	Attention  order.Reason // why a person is still needed after a decision that was taken now
-}
-
 // File stores a request before it is signalled, so that an address never has to be in the signal, and so that a signal
 // that cannot be sent now is sent later.
-func (l *Ledger) File(ctx context.Context, r Request) error {
+func (l *Ledger) File(ctx context.Context, r order.Request) error {
 	_, err := l.pool.Exec(ctx, insertRequest, r.Key.Environment, r.Key.Session, r.ID, r.Kind, r.Who, r.Why, r.Address)
 	return safe("file a request", err)
 }
@@ -44,7 +25,7 @@ VALUES ($1, $2, $3, $4, $5, $6, nullif($7, '')) ON CONFLICT DO NOTHING`
 
 // FileForBuyer files a buyer's own wish to have the email again, at most one in every ten minutes and five in all, and
 // says how long to wait otherwise. Wishes that come together are judged one after the other.
-func (l *Ledger) FileForBuyer(ctx context.Context, r Request) (filed bool, wait time.Duration, err error) {
+func (l *Ledger) FileForBuyer(ctx context.Context, r order.Request) (filed bool, wait time.Duration, err error) {
 	err = l.inTx(ctx, func(tx pgx.Tx) error {
 		if err := lockOrder(ctx, tx, r.Key); err != nil {
 			return err
@@ -91,7 +72,7 @@ func (l *Ledger) MarkSignalled(ctx context.Context, key order.Key, id string) er
 
 // Waiting lists requests that were filed, or signalled, longer than grace ago and are still not decided. Each signal
 // doubles the wait for the next: while no worker runs, a history must not fill with them.
-func (l *Ledger) Waiting(ctx context.Context, grace time.Duration, limit int) ([]Request, error) {
+func (l *Ledger) Waiting(ctx context.Context, grace time.Duration, limit int) ([]order.Request, error) {
 	rows, err := l.pool.Query(ctx, `
 SELECT environment, session, request_id, kind, who, why FROM requests
 WHERE carried_out_at IS NULL AND kind IN ('resend', 'retry', 'revoke', 'restore', 'relink')
@@ -106,7 +87,7 @@ ORDER BY created_at LIMIT $2`, grace, limit)
 }
 
 // Undecided lists what was asked for on one order and is not decided yet, oldest first.
-func (l *Ledger) Undecided(ctx context.Context, key order.Key) ([]Request, error) {
+func (l *Ledger) Undecided(ctx context.Context, key order.Key) ([]order.Request, error) {
 	rows, err := l.pool.Query(ctx, `
 SELECT environment, session, request_id, kind, who, why FROM requests
 WHERE environment = $1 AND session = $2 AND carried_out_at IS NULL ORDER BY created_at`, key.Environment, key.Session)
@@ -117,19 +98,19 @@ WHERE environment = $1 AND session = $2 AND carried_out_at IS NULL ORDER BY crea
 	return found, safe("list requests", err)
 }
 
-func scanRequest(row pgx.CollectableRow) (Request, error) {
-	var r Request
+func scanRequest(row pgx.CollectableRow) (order.Request, error) {
+	var r order.Request
 	return r, row.Scan(&r.Key.Environment, &r.Key.Session, &r.ID, &r.Kind, &r.Who, &r.Why)
 }
 
 // Decided reads what became of a request; false when it has not been decided yet.
-func (l *Ledger) Decided(ctx context.Context, r Request) (Decision, bool, error) {
-	var d Decision
+func (l *Ledger) Decided(ctx context.Context, r order.Request) (order.Decision, bool, error) {
+	var d order.Decision
 	var decided bool
 	err := l.pool.QueryRow(ctx, selectDecision, r.Key.Environment, r.Key.Session, r.ID, r.Kind).
 		Scan(&decided, &d.Outcome, &d.Refusal, &d.Generation)
 	if noRows(err) {
-		return Decision{}, false, nil
+		return order.Decision{}, false, nil
 	}
 	return d, decided, safe("read a request", err)
 }
@@ -139,13 +120,13 @@ SELECT carried_out_at IS NOT NULL, split_part(coalesce(outcome, ''), ' ', 1), sp
 FROM requests WHERE environment = $1 AND session = $2 AND request_id = $3 AND kind = $4`
 
 // Resend decides a request for a new email, once: a repetition gets the first decision.
-func (l *Ledger) Resend(ctx context.Context, r Request) (Decision, error) {
-	return l.decide(ctx, r, "decide a resend", func(tx pgx.Tx, d *Decision) error { return decideResend(ctx, tx, r, d) })
+func (l *Ledger) Resend(ctx context.Context, r order.Request) (order.Decision, error) {
+	return l.decide(ctx, r, "decide a resend", func(tx pgx.Tx, d *order.Decision) error { return decideResend(ctx, tx, r, d) })
 }
 
 // decide takes a decision that has not been taken before. Two requests that come together are decided one after the other.
-func (l *Ledger) decide(ctx context.Context, r Request, what string, take func(pgx.Tx, *Decision) error) (Decision, error) {
-	var d Decision
+func (l *Ledger) decide(ctx context.Context, r order.Request, what string, take func(pgx.Tx, *order.Decision) error) (order.Decision, error) {
+	var d order.Decision
 	err := l.inTx(ctx, func(tx pgx.Tx) error {
 		if err := lockOrder(ctx, tx, r.Key); err != nil {
 			return err
@@ -172,7 +153,7 @@ func (l *Ledger) decide(ctx context.Context, r Request, what string, take func(p
 	return d, safe(what, err)
 }
 
-func decideResend(ctx context.Context, tx pgx.Tx, r Request, d *Decision) error {
+func decideResend(ctx context.Context, tx pgx.Tx, r order.Request, d *order.Decision) error {
 	facts, known, err := resendFacts(ctx, tx, r)
 	if err != nil {
 		return err
@@ -194,7 +175,7 @@ func decideResend(ctx context.Context, tx pgx.Tx, r Request, d *Decision) error 
 }
 
 // resendFacts reads what the rule needs, and what is known of the earlier message in safe words.
-func resendFacts(ctx context.Context, tx pgx.Tx, r Request) (facts order.ResendFacts, evidence string, err error) {
+func resendFacts(ctx context.Context, tx pgx.Tx, r order.Request) (facts order.ResendFacts, evidence string, err error) {
 	var class order.Class
 	var told string // what the provider's events say of it
 	var accepted, stopped bool
@@ -248,7 +229,7 @@ func knownOf(f order.ResendFacts, class order.Class, told string, accepted, stop
 }
 
 // nextGeneration ends the automatic attempts of a generation that goes to another address and makes the next one owed.
-func nextGeneration(ctx context.Context, tx pgx.Tx, r Request, f order.ResendFacts, generation int) error {
+func nextGeneration(ctx context.Context, tx pgx.Tx, r order.Request, f order.ResendFacts, generation int) error {
 	if f.Open {
 		if _, err := tx.Exec(ctx, `
 UPDATE obligations SET superseded_at = now(), stopped_at = now()
@@ -263,7 +244,7 @@ WHERE environment = $1 AND session = $2 AND kind = 'email' AND subject = $3 AND 
 }
 
 // readdress notes where messages go from now on, and that a person has dealt with a stopped email.
-func readdress(ctx context.Context, tx pgx.Tx, r Request, f order.ResendFacts) error {
+func readdress(ctx context.Context, tx pgx.Tx, r order.Request, f order.ResendFacts) error {
 	_, err := tx.Exec(ctx, `
 UPDATE orders SET
     address = CASE WHEN $3 = coalesce(address, buyer_email, '') THEN address ELSE $3 END,
@@ -277,7 +258,7 @@ WHERE environment = $1 AND session = $2 AND ($3 <> coalesce(address, buyer_email
 }
 
 // conclude stores the decision, and writes down who took it, why, and what was known of the earlier message.
-func conclude(ctx context.Context, tx pgx.Tx, r Request, d Decision, evidence string) error {
+func conclude(ctx context.Context, tx pgx.Tx, r order.Request, d order.Decision, evidence string) error {
 	outcome := string(d.Outcome)
 	if d.Refusal != "" {
 		outcome += " " + string(d.Refusal)
@@ -294,12 +275,12 @@ INSERT INTO audit (environment, session, who, what, why) SELECT $1, $2, who, $6,
 }
 
 // Refuse writes down a request that could not be understood.
-func (l *Ledger) Refuse(ctx context.Context, r Request, refusal order.Refusal) error {
+func (l *Ledger) Refuse(ctx context.Context, r order.Request, refusal order.Refusal) error {
 	return safe("refuse a request", l.inTx(ctx, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, insertRequest, r.Key.Environment, r.Key.Session, r.ID, r.Kind, r.Who, r.Why, "")
 		if err != nil || tag.RowsAffected() == 0 {
 			return err
 		}
-		return conclude(ctx, tx, r, Decision{Outcome: order.OutcomeRefused, Refusal: refusal}, "nothing was done")
+		return conclude(ctx, tx, r, order.Decision{Outcome: order.OutcomeRefused, Refusal: refusal}, "nothing was done")
 	}))
 }

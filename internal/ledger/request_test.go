@@ -42,13 +42,13 @@ func TestRefusalDoesNotTakeBackADecision(t *testing.T) {
 func TestRequestNobodyMadeIsNotDecided(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	if d, decided, err := b.Decided(t.Context(), b.request("none")); decided || err != nil || d != (ledger.Decision{}) {
+	if d, decided, err := b.Decided(t.Context(), b.request("none")); decided || err != nil || d != (order.Decision{}) {
 		t.Errorf("%+v, %v, %v", d, decided, err)
 	}
 }
 
-func (b *bench) wish(id string) ledger.Request {
-	return ledger.Request{Key: b.key, ID: id, Kind: "resend", Who: "buyer", Why: "asked for on the order page"}
+func (b *bench) wish(id string) order.Request {
+	return order.Request{Key: b.key, ID: id, Kind: "resend", Who: "buyer", Why: "asked for on the order page"}
 }
 
 func TestBuyerMayAskEveryTenMinutesAndFiveTimes(t *testing.T) {
@@ -156,7 +156,7 @@ func TestRetryReopensWhatStoppedOnceAndKeepsTheKeys(t *testing.T) {
 	b.pay().give()
 	work := ledger.EmailWork(b.key, 1)
 	b.must(b.Stop(t.Context(), work, "", order.ClassSpent, order.ReasonEmailSpent))
-	retry := func(id string) ledger.Decision {
+	retry := func(id string) order.Decision {
 		t.Helper()
 		r := b.request(id)
 		r.Kind = "retry"

@@ -10,11 +10,11 @@ import (
 	"handover/internal/order"
 )
 
-func (b *bench) request(id string) ledger.Request {
-	return ledger.Request{Key: b.key, ID: id, Kind: "resend", Who: "sam", Why: "the buyer lost it"}
+func (b *bench) request(id string) order.Request {
+	return order.Request{Key: b.key, ID: id, Kind: "resend", Who: "sam", Why: "the buyer lost it"}
 }
 
-func (b *bench) resend(r ledger.Request) ledger.Decision {
+func (b *bench) resend(r order.Request) order.Decision {
 	b.t.Helper()
 	d, err := b.Resend(b.t.Context(), r)
 	b.must(err)
@@ -40,38 +40,38 @@ func TestResendIsDecidedByTheFacts(t *testing.T) {
 		name  string
 		order func(b *bench)
 		to    string
-		want  ledger.Decision
+		want  order.Decision
 		audit string
 	}{
 		{"delivered", func(b *bench) { b.pay().give().accept(1) }, "",
-			ledger.Decision{Outcome: order.OutcomeSending, Generation: 2}, "resend: sending (generation 1: accepted)"},
+			order.Decision{Outcome: order.OutcomeSending, Generation: 2}, "resend: sending (generation 1: accepted)"},
 		{"under way", func(b *bench) { b.pay().give().claim(1) }, "",
-			ledger.Decision{Outcome: order.OutcomeJoined, Generation: 1}, "resend: joined (generation 1: under way)"},
+			order.Decision{Outcome: order.OutcomeJoined, Generation: 1}, "resend: joined (generation 1: under way)"},
 		{"under way, to another address", func(b *bench) { b.pay().give().claim(1) }, kim,
-			ledger.Decision{Outcome: order.OutcomeSending, Generation: 2}, "resend: sending (generation 1: under way)"},
+			order.Decision{Outcome: order.OutcomeSending, Generation: 2}, "resend: sending (generation 1: under way)"},
 		{"waiting for its automatic retry", func(b *bench) {
 			claim := b.pay().give().claim(1)
 			b.must(b.Release(b.t.Context(), b.work(1), claim.Token, order.ClassUnknown, true))
-		}, "", ledger.Decision{Outcome: order.OutcomeJoined, Generation: 1}, "resend: joined (generation 1: under way, last failure unknown_outcome)"},
+		}, "", order.Decision{Outcome: order.OutcomeJoined, Generation: 1}, "resend: joined (generation 1: under way, last failure unknown_outcome)"},
 		{"stopped", func(b *bench) {
 			b.pay().give()
 			b.must(b.Stop(b.t.Context(), b.work(1), "", order.ClassSpent, order.ReasonEmailSpent))
-		}, "", ledger.Decision{Outcome: order.OutcomeSending, Generation: 2}, "resend: sending (generation 1: stopped, attempts_spent)"},
+		}, "", order.Decision{Outcome: order.OutcomeSending, Generation: 2}, "resend: sending (generation 1: stopped, attempts_spent)"},
 		{"unpaid", unpaid, "",
-			ledger.Decision{Outcome: order.OutcomeRefused, Refusal: order.RefusedUnpaid}, "resend: refused payment_not_confirmed (no earlier email)"},
+			order.Decision{Outcome: order.OutcomeRefused, Refusal: order.RefusedUnpaid}, "resend: refused payment_not_confirmed (no earlier email)"},
 		{"never heard of", func(*bench) {}, "",
-			ledger.Decision{Outcome: order.OutcomeRefused, Refusal: order.RefusedUnpaid}, "resend: refused payment_not_confirmed (unknown order)"},
+			order.Decision{Outcome: order.OutcomeRefused, Refusal: order.RefusedUnpaid}, "resend: refused payment_not_confirmed (unknown order)"},
 		{"access on its way", func(b *bench) { b.pay() }, "",
-			ledger.Decision{Outcome: order.OutcomeRefused, Refusal: order.RefusedNoAccess, Generation: 1}, "resend: refused access_not_granted (generation 1: under way)"},
+			order.Decision{Outcome: order.OutcomeRefused, Refusal: order.RefusedNoAccess, Generation: 1}, "resend: refused access_not_granted (generation 1: under way)"},
 		{"refunded", func(b *bench) {
 			b.pay().give().accept(1)
 			b.exec(`UPDATE grants SET state = 'revoked' WHERE session = $1`, b.key.Session)
-		}, "", ledger.Decision{Outcome: order.OutcomeRefused, Refusal: order.RefusedNoAccess, Generation: 1}, "resend: refused access_not_granted (generation 1: accepted)"},
+		}, "", order.Decision{Outcome: order.OutcomeRefused, Refusal: order.RefusedNoAccess, Generation: 1}, "resend: refused access_not_granted (generation 1: accepted)"},
 		{"no address", func(b *bench) { b.payWithoutAddress().give() }, "",
-			ledger.Decision{Outcome: order.OutcomeRefused, Refusal: order.RefusedNoAddress, Generation: 1, Attention: order.ReasonNoAddress},
+			order.Decision{Outcome: order.OutcomeRefused, Refusal: order.RefusedNoAddress, Generation: 1, Attention: order.ReasonNoAddress},
 			"resend: refused no_email_address (generation 1: stopped, permanent)"},
 		{"no address, and now there is one", func(b *bench) { b.payWithoutAddress().give() }, kim,
-			ledger.Decision{Outcome: order.OutcomeSending, Generation: 2}, "resend: sending (generation 1: stopped, permanent)"},
+			order.Decision{Outcome: order.OutcomeSending, Generation: 2}, "resend: sending (generation 1: stopped, permanent)"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestRepeatedRequestGetsTheFirstDecision(t *testing.T) {
 func TestSameRequestAtOnceIsCarriedOutOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).pay().give().accept(1)
-	decisions := make([]ledger.Decision, 10)
+	decisions := make([]order.Decision, 10)
 	errs := make([]error, 10)
 	atOnce(10, func(i int) { decisions[i], errs[i] = b.Resend(t.Context(), b.request("r1")) })
 	b.must(errors.Join(errs...))
@@ -146,7 +146,7 @@ func TestSameRequestAtOnceIsCarriedOutOnce(t *testing.T) {
 func TestTwoRequestsAtOnceMakeOneMessage(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).pay().give().accept(1)
-	decisions := make([]ledger.Decision, 8)
+	decisions := make([]order.Decision, 8)
 	errs := make([]error, 8)
 	atOnce(8, func(i int) { decisions[i], errs[i] = b.Resend(t.Context(), b.request(string(rune('a'+i)))) })
 	b.must(errors.Join(errs...))

@@ -14,8 +14,8 @@ import (
 
 // Retry decides a request to work on the stopped steps again, once: a repetition gets the first decision. The steps get a
 // fresh budget and keep their keys; window is how long after its first attempt an email may still be repeated.
-func (l *Ledger) Retry(ctx context.Context, r Request, window time.Duration) (Decision, error) {
-	return l.decide(ctx, r, "decide a retry", func(tx pgx.Tx, d *Decision) error {
+func (l *Ledger) Retry(ctx context.Context, r order.Request, window time.Duration) (order.Decision, error) {
+	return l.decide(ctx, r, "decide a retry", func(tx pgx.Tx, d *order.Decision) error {
 		facts, generation, err := retryFacts(ctx, tx, r.Key, window)
 		if err != nil {
 			return err

@@ -7,7 +7,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"handover/internal/order"
-	"handover/internal/payment"
 )
 
 // Coverage is which sales of an environment are known to have been heard of: all of those made between the two times.
@@ -41,7 +40,7 @@ ON CONFLICT (environment) DO UPDATE SET complete_until = greatest(s.complete_unt
 }
 
 // NotHeardOf returns those of the sales whose session, or whose payment, is on no order.
-func (l *Ledger) NotHeardOf(ctx context.Context, environment string, sales []payment.Sale) ([]payment.Sale, error) {
+func (l *Ledger) NotHeardOf(ctx context.Context, environment string, sales []order.Sale) ([]order.Sale, error) {
 	sessions, refs := make([]string, len(sales)), make([]string, len(sales))
 	for i, s := range sales {
 		sessions[i], refs[i] = s.Session, s.Ref
@@ -55,7 +54,7 @@ ORDER BY s.i`, environment, sessions, refs)
 		return nil, safe("look for sales", err)
 	}
 	places, err := pgx.CollectRows(rows, pgx.RowTo[int])
-	unheard := make([]payment.Sale, len(places))
+	unheard := make([]order.Sale, len(places))
 	for i, place := range places {
 		unheard[i] = sales[place-1]
 	}

@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"time"
 
-	"handover/internal/email"
+	"handover/internal/order"
 )
 
 // Attempted is an email that was tried, and of which nothing says whether the provider took it.
 type Attempted struct {
-	Message     email.Message // as it was frozen, with the placeholder for the link
+	Message     order.Message // as it was frozen, with the placeholder for the link
 	First, Last time.Time     // when the first and the last attempt began, by the database clock
 }
 

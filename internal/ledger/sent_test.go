@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"handover/internal/email"
 	"handover/internal/ledger"
 	"handover/internal/order"
 )
@@ -118,9 +117,9 @@ func TestADoubtIsNoEvidence(t *testing.T) {
 	}
 }
 
-func tagged(id, message string, key order.Key) email.Event {
-	return email.Event{ID: id, Type: "email.sent", MessageID: message, Delivery: order.DeliverySent, Tags: map[string]string{
-		email.TagEnvironment: key.Environment, email.TagSession: key.Session, email.TagGeneration: "1"}}
+func tagged(id, message string, key order.Key) order.EmailEvent {
+	return order.EmailEvent{ID: id, Type: "email.sent", MessageID: message, Delivery: order.DeliverySent, Tags: map[string]string{
+		order.TagEnvironment: key.Environment, order.TagSession: key.Session, order.TagGeneration: "1"}}
 }
 
 func TestWhatIsKnownToBeAnothersLeavesNoDoubt(t *testing.T) {
@@ -135,7 +134,7 @@ func TestWhatIsKnownToBeAnothersLeavesNoDoubt(t *testing.T) {
 			return []string{b.message(1), "theirs-" + b.key.Session}
 		},
 		"an event without tags about this one": func(b *bench) []string {
-			b.must(b.RecordEmailEvent(b.t.Context(), email.Event{ID: "ev_" + b.key.Session, Type: "email.sent", MessageID: b.message(1)}, []byte("{}")))
+			b.must(b.RecordEmailEvent(b.t.Context(), order.EmailEvent{ID: "ev_" + b.key.Session, Type: "email.sent", MessageID: b.message(1)}, []byte("{}")))
 			return []string{b.message(1)}
 		},
 		"another order's that was tried at another time": func(b *bench) []string {

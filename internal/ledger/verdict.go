@@ -9,18 +9,18 @@ import (
 )
 
 // Revoke decides a request to end the access of an order, once: a repetition gets the first decision.
-func (l *Ledger) Revoke(ctx context.Context, r Request, c *order.Catalogue) (Decision, error) {
+func (l *Ledger) Revoke(ctx context.Context, r order.Request, c *order.Catalogue) (order.Decision, error) {
 	return l.judgeAccess(ctx, r, c, order.VerdictRevoke)
 }
 
 // Restore decides a request to give the access of an order back, or to leave it as it is after a refund that names no
 // item, once: a repetition gets the first decision.
-func (l *Ledger) Restore(ctx context.Context, r Request, c *order.Catalogue) (Decision, error) {
+func (l *Ledger) Restore(ctx context.Context, r order.Request, c *order.Catalogue) (order.Decision, error) {
 	return l.judgeAccess(ctx, r, c, order.VerdictRestore)
 }
 
-func (l *Ledger) judgeAccess(ctx context.Context, r Request, c *order.Catalogue, v order.Verdict) (Decision, error) {
-	return l.decide(ctx, r, "decide about access", func(tx pgx.Tx, d *Decision) error {
+func (l *Ledger) judgeAccess(ctx context.Context, r order.Request, c *order.Catalogue, v order.Verdict) (order.Decision, error) {
+	return l.decide(ctx, r, "decide about access", func(tx pgx.Tx, d *order.Decision) error {
 		facts, known, err := verdictFacts(ctx, tx, r.Key)
 		if err != nil {
 			return err
@@ -35,7 +35,7 @@ func (l *Ledger) judgeAccess(ctx context.Context, r Request, c *order.Catalogue,
 	})
 }
 
-func passVerdict(ctx context.Context, tx pgx.Tx, r Request, c *order.Catalogue, v order.Verdict) error {
+func passVerdict(ctx context.Context, tx pgx.Tx, r order.Request, c *order.Catalogue, v order.Verdict) error {
 	_, err := tx.Exec(ctx, `
 UPDATE orders SET verdict = $3, verdict_refunded = refunded, verdict_dispute = dispute,
     attention_reason = CASE WHEN attention_step IN ('refund', 'revoke') THEN NULL ELSE attention_reason END,

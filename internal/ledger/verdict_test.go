@@ -10,13 +10,13 @@ import (
 	"handover/internal/order"
 )
 
-func (b *bench) verdict(v order.Verdict, id string) ledger.Decision {
+func (b *bench) verdict(v order.Verdict, id string) order.Decision {
 	b.t.Helper()
 	judge := b.Revoke
 	if v == order.VerdictRestore {
 		judge = b.Restore
 	}
-	d, err := judge(b.t.Context(), ledger.Request{Key: b.key, ID: id, Kind: string(v), Who: "alice", Why: "the buyer asked"}, strict)
+	d, err := judge(b.t.Context(), order.Request{Key: b.key, ID: id, Kind: string(v), Who: "alice", Why: "the buyer asked"}, strict)
 	b.must(err)
 	return d
 }
@@ -65,7 +65,7 @@ func TestNoEmailIsOwedWhileAccessIsBeingEnded(t *testing.T) {
 			if d := b.resend(b.request("r")); d.Refusal != order.RefusedNoAccess {
 				t.Errorf("a resend was %+v", d)
 			}
-			d, err := b.Relink(t.Context(), ledger.Request{Key: b.key, ID: "l", Kind: "relink", Who: "alice", Why: "asked"})
+			d, err := b.Relink(t.Context(), order.Request{Key: b.key, ID: "l", Kind: "relink", Who: "alice", Why: "asked"})
 			if b.must(err); d.Refusal != order.RefusedNoAccess {
 				t.Errorf("a relink was %+v", d)
 			}
@@ -83,7 +83,7 @@ func TestStoppedChangeIsOnTheListAndRetried(t *testing.T) {
 	if v := b.view(); v.Reason != order.ReasonRevokeStopped || b.change() != 0 {
 		t.Errorf("attention %q", v.Reason)
 	}
-	d, err := b.Retry(t.Context(), ledger.Request{Key: b.key, ID: "r", Kind: "retry", Who: "alice", Why: "mended"}, time.Hour)
+	d, err := b.Retry(t.Context(), order.Request{Key: b.key, ID: "r", Kind: "retry", Who: "alice", Why: "mended"}, time.Hour)
 	if b.must(err); d.Outcome != order.OutcomeRetrying {
 		t.Errorf("the retry was %+v", d)
 	}
@@ -100,7 +100,7 @@ func TestUnreadableReviewIsOnTheListAndRetried(t *testing.T) {
 	if v := b.view(); v.Reason != order.ReasonReversalUnread || v.Facts.Access != order.AccessGranted {
 		t.Errorf("attention %q, access %s", v.Reason, v.Facts.Access)
 	}
-	d, err := b.Retry(t.Context(), ledger.Request{Key: b.key, ID: "r", Kind: "retry", Who: "alice", Why: "mended"}, time.Hour)
+	d, err := b.Retry(t.Context(), order.Request{Key: b.key, ID: "r", Kind: "retry", Who: "alice", Why: "mended"}, time.Hour)
 	if b.must(err); d.Outcome != order.OutcomeRetrying || !b.view().ReviewDue || b.view().Reason != "" {
 		t.Errorf("the retry was %+v; due %v, %q", d, b.view().ReviewDue, b.view().Reason)
 	}
@@ -125,7 +125,7 @@ func TestRelinkKillsTheOldLinkAndSendsAnother(t *testing.T) {
 	if _, err := b.OrderByLink(t.Context(), hash(1)); err != nil {
 		t.Fatalf("the first link: %v", err)
 	}
-	d, err := b.Relink(t.Context(), ledger.Request{Key: b.key, ID: "r", Kind: "relink", Who: "alice", Why: "it went astray"})
+	d, err := b.Relink(t.Context(), order.Request{Key: b.key, ID: "r", Kind: "relink", Who: "alice", Why: "it went astray"})
 	if b.must(err); d.Outcome != order.OutcomeSending || d.Generation != 2 {
 		t.Fatalf("%+v", d)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"handover/internal/email"
 	"handover/internal/ledger"
 	"handover/internal/order"
 )
@@ -29,7 +28,7 @@ func TestUnknownOrderIsNotFound(t *testing.T) {
 func TestOrderIsReadWhole(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).pay().give().accept(1)
-	want := ledger.View{
+	want := order.View{
 		Key: b.key,
 		Facts: order.Facts{
 			Payment: order.PaymentConfirmed, Access: order.AccessGranted, Email: order.EmailAccepted,
@@ -38,18 +37,18 @@ func TestOrderIsReadWhole(t *testing.T) {
 		PaymentRef: "pi_" + b.key.Session,
 		Address:    alex,
 		Items:      b.paid().Items,
-		Grants: []ledger.Grant{
+		Grants: []order.Grant{
 			{Product: "guide", Kind: "download", File: "guide.pdf", Unit: 1, State: order.AccessGranted},
 			{Product: "guide", Kind: "license", Unit: 1, State: order.AccessGranted},
 			{Product: "guide", Kind: "license", Unit: 2, State: order.AccessGranted},
 		},
-		Emails: []ledger.EmailView{{Generation: 1, State: order.EmailAccepted, Attempts: 1, Address: alex}},
+		Emails: []order.EmailView{{Generation: 1, State: order.EmailAccepted, Attempts: 1, Address: alex}},
 	}
 	got := b.view()
 	ignore := cmp.Options{
-		cmpopts.IgnoreFields(ledger.View{}, "CreatedAt", "LookedAt", "ConfirmedAt"), cmpopts.IgnoreFields(ledger.Grant{}, "ID", "Secret"),
-		cmpopts.IgnoreFields(ledger.EmailView{}, "FirstAttemptAt", "AcceptedAt"),
-		cmpopts.SortSlices(func(a, b ledger.Grant) bool {
+		cmpopts.IgnoreFields(order.View{}, "CreatedAt", "LookedAt", "ConfirmedAt"), cmpopts.IgnoreFields(order.Grant{}, "ID", "Secret"),
+		cmpopts.IgnoreFields(order.EmailView{}, "FirstAttemptAt", "AcceptedAt"),
+		cmpopts.SortSlices(func(a, b order.Grant) bool {
 			return string(a.Kind)+strconv.FormatInt(a.Unit, 10) < string(b.Kind)+strconv.FormatInt(b.Unit, 10)
 		}),
 	}
@@ -100,15 +99,15 @@ func TestStoppedEmailIsToldByWhatIsKnown(t *testing.T) {
 }
 
 // emailEvent is evidence about a generation, joined by the tags, and by the message's id.
-func (b *bench) emailEvent(id string, generation string, message string, d order.Delivery) email.Event {
-	e := email.Event{ID: id + b.key.Session, Type: "email." + string(d), MessageID: message, Delivery: d, OccurredAt: time.Now()}
+func (b *bench) emailEvent(id string, generation string, message string, d order.Delivery) order.EmailEvent {
+	e := order.EmailEvent{ID: id + b.key.Session, Type: "email." + string(d), MessageID: message, Delivery: d, OccurredAt: time.Now()}
 	if generation != "" {
-		e.Tags = map[string]string{email.TagEnvironment: b.key.Environment, email.TagSession: b.key.Session, email.TagGeneration: generation}
+		e.Tags = map[string]string{order.TagEnvironment: b.key.Environment, order.TagSession: b.key.Session, order.TagGeneration: generation}
 	}
 	return e
 }
 
-func (b *bench) tell(events ...email.Event) {
+func (b *bench) tell(events ...order.EmailEvent) {
 	b.t.Helper()
 	for _, e := range events {
 		b.must(b.RecordEmailEvent(b.t.Context(), e, []byte("{}")))
@@ -182,7 +181,7 @@ func TestStrangeTagsDoNotSpoilTheOrder(t *testing.T) {
 		b.tell(b.emailEvent("tag "+generation, generation, "another message", order.DeliveryBounced))
 	}
 	foreign := b.emailEvent("foreign", "1", "another message", order.DeliveryBounced)
-	foreign.Tags[email.TagSession] = "not a session!"
+	foreign.Tags[order.TagSession] = "not a session!"
 	b.tell(foreign)
 	if got := b.view().Facts.Delivery; got != order.DeliveryNone {
 		t.Errorf("the order has the evidence %q", got)

@@ -96,8 +96,8 @@ func (t *Teller) tell(ctx context.Context, a Alert, subject, text string) error 
 	return errors.Join(failures...)
 }
 
-func (t *Teller) message(to, subject, text string) email.Message {
-	return email.Message{From: t.cfg.From, To: to, Subject: subject, Text: text, HTML: "<pre style=\"white-space:pre-wrap\">" + html.EscapeString(text) + "</pre>"}
+func (t *Teller) message(to, subject, text string) order.Message {
+	return order.Message{From: t.cfg.From, To: to, Subject: subject, Text: text, HTML: "<pre style=\"white-space:pre-wrap\">" + html.EscapeString(text) + "</pre>"}
 }
 
 // post sends the alert as JSON. Any 2xx is a success.

@@ -26,10 +26,10 @@ var (
 type mailbox struct {
 	refuse error
 	keys   []string
-	taken  []email.Message
+	taken  []order.Message
 }
 
-func (m *mailbox) Send(_ context.Context, key string, message email.Message) (string, error) {
+func (m *mailbox) Send(_ context.Context, key string, message order.Message) (string, error) {
 	if m.refuse != nil {
 		return "", m.refuse
 	}

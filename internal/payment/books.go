@@ -18,15 +18,7 @@ type Books interface {
 	// PaidSessions lists one page of the sessions that buyers have finished since a time, whatever came of their money. An
 	// empty cursor asks for the first page, and an empty next says that there is no other. A provider that can only list
 	// by the time of creation reaches back as far as a session can stay open, so that none is missed.
-	PaidSessions(ctx context.Context, since time.Time, cursor string) (page []Sale, next string, err error)
-}
-
-// Sale is one finished session in a provider's list.
-type Sale struct {
-	Session string
-	Ref     string // the payment reference, where the list has it
-	Kind    SessionKind
-	At      time.Time // creation
+	PaidSessions(ctx context.Context, since time.Time, cursor string) (page []order.Sale, next string, err error)
 }
 
 // RefundStatus is how far a refund has come.

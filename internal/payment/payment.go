@@ -54,15 +54,6 @@ type Event struct {
 	Account    string     // the connected account the event belongs to, when it names one
 }
 
-// SessionKind says what a checkout session is for.
-type SessionKind string
-
-// What a session is for. Only one-time payments are delivered.
-const (
-	SessionPayment SessionKind = "payment"
-	SessionOther   SessionKind = "other" // subscription, setup, or one that does not say
-)
-
 // SessionStatus is what the provider proves about the money.
 type SessionStatus string
 
@@ -80,7 +71,7 @@ const (
 type Facts struct {
 	Session    string
 	Mode       order.Mode
-	Kind       SessionKind
+	Kind       order.SessionKind
 	Status     SessionStatus
 	PaymentRef string // empty for a session with nothing to pay
 	Total      order.Money

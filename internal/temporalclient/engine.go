@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"handover/internal/flow"
+
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/operatorservice/v1"
 	"go.temporal.io/api/serviceerror"
@@ -18,8 +20,6 @@ import (
 	sdklog "go.temporal.io/sdk/log"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-
-	"handover/workflows"
 )
 
 // Connect returns a client for the server, namespace and credentials of the standard TEMPORAL_* variables and
@@ -91,7 +91,7 @@ func HasAttributes(ctx context.Context, c client.Client, namespace string) bool 
 	})
 }
 
-var attributes = []string{workflows.AttributeEnvironment.GetName(), workflows.AttributeState.GetName()}
+var attributes = []string{flow.AttributeEnvironment.GetName(), flow.AttributeState.GetName()}
 
 func named(namespace string) string {
 	if namespace == "" {

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"time"
 
+	"handover/internal/flow"
+
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
-
-	"handover/workflows"
 )
 
 // reconcileEvery is how often the ledger is gone through for work that nobody is doing.
@@ -26,7 +26,7 @@ func EnsureSchedule(ctx context.Context, c client.Client, queue string) error {
 	defer cancel()
 	spec := client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: reconcileEvery}}}
 	action := &client.ScheduleWorkflowAction{
-		ID: ScheduleID(queue), Workflow: workflows.ReconcileName, TaskQueue: queue, WorkflowRunTimeout: reconcileEvery,
+		ID: ScheduleID(queue), Workflow: flow.ReconcileName, TaskQueue: queue, WorkflowRunTimeout: reconcileEvery,
 		StaticSummary: "Start what has no run",
 	}
 	_, err := c.ScheduleClient().Create(ctx, client.ScheduleOptions{

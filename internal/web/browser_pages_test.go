@@ -10,7 +10,6 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"handover/internal/ledger"
 	"handover/internal/order"
 )
 
@@ -23,7 +22,7 @@ func TestPageTurnsReadyWithoutReload(t *testing.T) {
 
 	b.do(t, chromedp.Navigate(server.URL+orderPath), until("Waiting for payment confirmation"))
 	ask(t, b, chromedp.Evaluate[bool](`window.sameDocument = true`))
-	s.set(bought(facts("confirmed", "pending", "pending", ""), func(v *ledger.View) { v.Grants, v.Emails = nil, nil }))
+	s.set(bought(facts("confirmed", "pending", "pending", ""), func(v *order.View) { v.Grants, v.Emails = nil, nil }))
 	b.do(t, until("Preparing your download"))
 
 	// The page outlives a ledger that is away for a moment.
@@ -118,7 +117,7 @@ type sight struct{ name, path string }
 // sights puts an order of every kind into the shop and returns the pages to look at.
 func sights(s *shop) []sight {
 	var all []sight
-	show := func(name, session string, v ledger.View) {
+	show := func(name, session string, v order.View) {
 		v.Key = order.Key{Environment: "test", Session: "cs_test_" + session}
 		s.set(v)
 		all = append(all, sight{name, "/orders/" + v.Key.String()})
@@ -126,16 +125,16 @@ func sights(s *shop) []sight {
 	for _, state := range states {
 		show(state.name, state.name, state.view)
 	}
-	show("no_address", "no_address", bought(facts("confirmed", "granted", "needs_attention", ""), func(v *ledger.View) { v.Address, v.Emails = "", nil }))
-	show("after_the_window", "late", bought(func(v *ledger.View) {
+	show("no_address", "no_address", bought(facts("confirmed", "granted", "needs_attention", ""), func(v *order.View) { v.Address, v.Emails = "", nil }))
+	show("after_the_window", "late", bought(func(v *order.View) {
 		old := noon.Add(-48 * time.Hour)
 		v.ConfirmedAt = &old
 	}))
-	show("long", strings.Repeat("a1B2c3", 9), bought(func(v *ledger.View) {
-		v.Grants = append(v.Grants, ledger.Grant{ID: 9, Product: "course", Kind: "download", State: order.AccessGranted,
+	show("long", strings.Repeat("a1B2c3", 9), bought(func(v *order.View) {
+		v.Grants = append(v.Grants, order.Grant{ID: 9, Product: "course", Kind: "download", State: order.AccessGranted,
 			File: "a-file-with-a-very-long-name-that-does-not-fit-on-any-phone-in-the-world-second-edition.epub"},
-			ledger.Grant{ID: 10, Product: "guide", Kind: "license", State: order.AccessGranted, Secret: strings.Repeat("ABCDE-", 12) + "F"},
-			ledger.Grant{ID: 11, Product: "course", Kind: "github", State: order.AccessGranted})
+			order.Grant{ID: 10, Product: "guide", Kind: "license", State: order.AccessGranted, Secret: strings.Repeat("ABCDE-", 12) + "F"},
+			order.Grant{ID: 11, Product: "course", Kind: "github", State: order.AccessGranted})
 		v.Items = append(v.Items, order.Item{Product: "course", Quantity: 3})
 	}))
 	all[len(all)-1].path += "?sent=1"

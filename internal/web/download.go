@@ -3,12 +3,12 @@ package web
 import (
 	"net/http"
 
-	"handover/internal/ledger"
+	"handover/internal/order"
 )
 
 // download serves a grant's file. The grant is judged now, by what the ledger says now: a revoked one is dead at once,
 // and an old page or a bookmarked address opens nothing.
-func (s *server) download(w http.ResponseWriter, r *http.Request, v ledger.View, open bool) {
+func (s *server) download(w http.ResponseWriter, r *http.Request, v order.View, open bool) {
 	grant, found := grantOf(v, r.PathValue("grant"))
 	if !found {
 		s.message(w, r, messageNotFound)

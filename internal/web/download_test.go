@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"handover/internal/files"
-	"handover/internal/ledger"
 	"handover/internal/order"
 	"handover/internal/web"
 )
@@ -20,7 +19,7 @@ func TestDownloadAsksTheLedgerEveryTime(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
-		view   ledger.View
+		view   order.View
 		status int
 		says   string
 	}{
@@ -79,7 +78,7 @@ func TestAfterTheWindowOnlyTheLinkDownloads(t *testing.T) {
 func TestFileThatTheBucketLacksIsOursToMend(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s.set(bought(func(v *ledger.View) { v.Grants[0].File = "missing.pdf" }))
+	s.set(bought(func(v *order.View) { v.Grants[0].File = "missing.pdf" }))
 	w := get(s, orderPath+"/downloads/7")
 	if w.Code != 503 || !strings.Contains(w.Body.String(), "We are looking into it") || w.Header().Get("Cache-Control") != "no-store" {
 		t.Errorf("got %d %v", w.Code, w.Header())
@@ -153,7 +152,7 @@ func TestRangeAndResumeThroughTheWholeServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newShop(t, func(d *web.Deps, _ *web.Config) { d.Files = bucket })
-	s.set(bought(func(v *ledger.View) { v.Grants[0].File = "Größe.epub" }))
+	s.set(bought(func(v *order.View) { v.Grants[0].File = "Größe.epub" }))
 	server := httptest.NewServer(s)
 	defer server.Close()
 

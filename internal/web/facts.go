@@ -1,7 +1,6 @@
 package web
 
 import (
-	"handover/internal/ledger"
 	"handover/internal/order"
 )
 
@@ -12,11 +11,11 @@ type fact struct {
 	Tone  tone
 }
 
-func factLines(v ledger.View) []fact {
+func factLines(v order.View) []fact {
 	return []fact{paymentFact(v), accessFact(v), emailFact(v)}
 }
 
-func paymentFact(v ledger.View) fact {
+func paymentFact(v order.View) fact {
 	f := fact{"Payment", "Waiting for confirmation", toneWait}
 	switch v.Facts.Payment {
 	case order.PaymentConfirmed:
@@ -35,7 +34,7 @@ func paymentFact(v ledger.View) fact {
 	return f
 }
 
-func accessFact(v ledger.View) fact {
+func accessFact(v order.View) fact {
 	f := fact{"Access", "Follows the payment", toneTodo}
 	switch {
 	case v.Facts.Payment == order.PaymentFailed, v.Facts.Payment == order.PaymentIgnored:
@@ -54,7 +53,7 @@ func accessFact(v ledger.View) fact {
 	return f
 }
 
-func emailFact(v ledger.View) fact {
+func emailFact(v order.View) fact {
 	f := fact{"Email", "Comes when your order is ready", toneTodo}
 	switch {
 	case v.Facts.Payment == order.PaymentFailed, v.Facts.Payment == order.PaymentIgnored:
@@ -76,7 +75,7 @@ func emailFact(v ledger.View) fact {
 }
 
 // acceptedFact keeps apart what the email provider took and what it says became of it.
-func acceptedFact(v ledger.View) fact {
+func acceptedFact(v order.View) fact {
 	f := fact{"Email", "Sent" + at(v), toneDone}
 	switch {
 	case v.Facts.Delivery.CameBack():

@@ -80,8 +80,8 @@ func (fakeMail) Verify(header http.Header, body []byte, _ time.Time) (string, er
 	return "msg_1", verify(header, body)
 }
 
-func (fakeMail) Translate(id string, body []byte) (email.Event, error) {
-	event := email.Event{ID: id}
+func (fakeMail) Translate(id string, body []byte) (order.EmailEvent, error) {
+	event := order.EmailEvent{ID: id}
 	if err := json.Unmarshal(body, &event); err != nil {
 		return event, fmt.Errorf("%w: no JSON", email.ErrMalformed)
 	}
@@ -92,7 +92,7 @@ func (fakeMail) Translate(id string, body []byte) (email.Event, error) {
 type shop struct {
 	http.Handler
 	mu       sync.Mutex
-	views    map[string]ledger.View // by order key, and by the hash of a link
+	views    map[string]order.View // by order key, and by the hash of a link
 	readErr  error
 	storeErr error
 	handErr  error
@@ -100,7 +100,7 @@ type shop struct {
 	resend   web.BuyerResult
 
 	events     []ledger.WebhookEvent
-	emails     []email.Event
+	emails     []order.EmailEvent
 	handed     []string
 	answers    []string
 	resent     int
@@ -128,15 +128,15 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-func (s *shop) Order(_ context.Context, key order.Key) (ledger.View, error) {
+func (s *shop) Order(_ context.Context, key order.Key) (order.View, error) {
 	return s.view(key.String())
 }
 
-func (s *shop) OrderByLink(_ context.Context, hash [32]byte) (ledger.View, error) {
+func (s *shop) OrderByLink(_ context.Context, hash [32]byte) (order.View, error) {
 	return s.view(hex.EncodeToString(hash[:]))
 }
 
-func (s *shop) view(name string) (ledger.View, error) {
+func (s *shop) view(name string) (order.View, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.panicCause != nil {
@@ -145,9 +145,9 @@ func (s *shop) view(name string) (ledger.View, error) {
 	v, found := s.views[name]
 	switch {
 	case s.readErr != nil:
-		return ledger.View{}, s.readErr
+		return order.View{}, s.readErr
 	case !found:
-		return ledger.View{}, fmt.Errorf("order %s: %w", "of the test", ledger.ErrNotFound)
+		return order.View{}, fmt.Errorf("order %s: %w", "of the test", ledger.ErrNotFound)
 	}
 	return v, nil
 }
@@ -159,7 +159,7 @@ func (s *shop) away(err error) {
 	s.readErr = err
 }
 
-func (s *shop) set(v ledger.View) {
+func (s *shop) set(v order.View) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.views[v.Key.String()] = v
@@ -195,7 +195,7 @@ func (s *shop) HandOver(ctx context.Context, key order.Key, event string, next l
 	return s.handErr
 }
 
-func (s *shop) RecordEmailEvent(_ context.Context, e email.Event, _ []byte) error {
+func (s *shop) RecordEmailEvent(_ context.Context, e order.EmailEvent, _ []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.storeErr != nil {
@@ -234,7 +234,7 @@ var catalogue = order.NewCatalogue([]order.Product{
 func newShop(t *testing.T, change ...func(*web.Deps, *web.Config)) *shop {
 	t.Helper()
 	s := &shop{
-		views: map[string]ledger.View{},
+		views: map[string]order.View{},
 		next:  ledger.Stored{New: true, Next: ledger.NextStart},
 		log:   &lockedBuffer{},
 		now:   noon,

@@ -43,22 +43,22 @@ func (s *server) linkDownload(w http.ResponseWriter, r *http.Request) {
 
 // readLink reads the order of the path's token. An unknown token and an impossible one get the same answer. When the
 // bool is false, the answer has been given.
-func (s *server) readLink(w http.ResponseWriter, r *http.Request) (ledger.View, bool) {
+func (s *server) readLink(w http.ResponseWriter, r *http.Request) (order.View, bool) {
 	token := r.PathValue("token")
 	if _, err := base64.RawURLEncoding.DecodeString(token); err != nil || len(token) != tokenLength {
 		s.message(w, r, messageLink)
-		return ledger.View{}, false
+		return order.View{}, false
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), readTime)
 	defer cancel()
 	v, err := s.Orders.OrderByLink(ctx, sha256.Sum256([]byte(token)))
 	if errors.Is(err, ledger.ErrNotFound) {
 		s.message(w, r, messageLink)
-		return ledger.View{}, false
+		return order.View{}, false
 	}
 	if err != nil {
 		s.away(w, r, err)
-		return ledger.View{}, false
+		return order.View{}, false
 	}
 	about(w, v.Key)
 	return v, true

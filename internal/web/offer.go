@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"handover/internal/ledger"
 	"handover/internal/order"
 )
 
@@ -20,7 +19,7 @@ var ended = map[order.AccessState]bool{order.AccessRevoked: true, order.AccessHe
 
 // usable says what may be done with a grant now. The order's access outweighs the grant's own: while a refund is being
 // carried out, grant by grant, none of them is good any more.
-func usable(v ledger.View, g ledger.Grant) order.AccessState {
+func usable(v order.View, g order.Grant) order.AccessState {
 	switch {
 	case v.Facts.Payment != order.PaymentConfirmed:
 		return order.AccessPending
@@ -31,8 +30,8 @@ func usable(v ledger.View, g ledger.Grant) order.AccessState {
 }
 
 // offered are the grants that a page may hand out now.
-func offered(v ledger.View) []ledger.Grant {
-	var grants []ledger.Grant
+func offered(v order.View) []order.Grant {
+	var grants []order.Grant
 	for _, g := range v.Grants {
 		if usable(v, g) == order.AccessGranted {
 			grants = append(grants, g)
@@ -43,12 +42,12 @@ func offered(v ledger.View) []ledger.Grant {
 
 // windowOpen says whether the page by session id still offers downloads and keys. A session id shows up in logs and in
 // the browser's history; the emailed link does not, and has no such limit.
-func (s *server) windowOpen(v ledger.View) bool {
+func (s *server) windowOpen(v order.View) bool {
 	return v.ConfirmedAt != nil && s.Now().Before(v.ConfirmedAt.Add(s.PageDownloadFor))
 }
 
 // downloads lists the files on offer, with their addresses under the page's.
-func downloads(grants []ledger.Grant, prefix string) []DownloadJSON {
+func downloads(grants []order.Grant, prefix string) []DownloadJSON {
 	var list []DownloadJSON
 	for _, g := range grants {
 		if g.Kind == kindDownload && g.File != "" {
@@ -58,7 +57,7 @@ func downloads(grants []ledger.Grant, prefix string) []DownloadJSON {
 	return list
 }
 
-func (s *server) licenses(grants []ledger.Grant) []LicenseJSON {
+func (s *server) licenses(grants []order.Grant) []LicenseJSON {
 	var list []LicenseJSON
 	for _, g := range grants {
 		if g.Kind == kindLicense && g.Secret != "" {
@@ -76,21 +75,21 @@ func (s *server) productName(id string) string {
 }
 
 // grantOf finds a grant of the order, and of this order only, by the number in a download's address.
-func grantOf(v ledger.View, number string) (ledger.Grant, bool) {
+func grantOf(v order.View, number string) (order.Grant, bool) {
 	id, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || strconv.FormatInt(id, 10) != number {
-		return ledger.Grant{}, false
+		return order.Grant{}, false
 	}
 	for _, g := range v.Grants {
 		if g.ID == id && g.Kind == kindDownload && g.File != "" {
 			return g, true
 		}
 	}
-	return ledger.Grant{}, false
+	return order.Grant{}, false
 }
 
 // refusal is the page for access that may not be used now, and whether there is one.
-func refusal(v ledger.View, grant ledger.Grant) (message, bool) {
+func refusal(v order.View, grant order.Grant) (message, bool) {
 	switch usable(v, grant) {
 	case order.AccessGranted:
 		return message{}, false

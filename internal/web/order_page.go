@@ -46,23 +46,23 @@ func (s *server) orderDownload(w http.ResponseWriter, r *http.Request) {
 
 // readOrder reads the order of the path. An order nobody has heard of is one with everything pending: the buyer may be
 // back from the checkout before the webhook. When the bool is false, the answer has been given.
-func (s *server) readOrder(w http.ResponseWriter, r *http.Request) (order.Key, ledger.View, bool) {
+func (s *server) readOrder(w http.ResponseWriter, r *http.Request) (order.Key, order.View, bool) {
 	key := order.Key{Environment: r.PathValue("environment"), Session: r.PathValue("session")}
 	environment, known := s.Environments[key.Environment]
 	if !known || !key.Valid() || !environment.Provider.ValidSession(key.Session) {
 		s.message(w, r, messageNotFound)
-		return key, ledger.View{}, false
+		return key, order.View{}, false
 	}
 	about(w, key)
 	ctx, cancel := context.WithTimeout(r.Context(), readTime)
 	defer cancel()
 	v, err := s.Orders.Order(ctx, key)
 	if errors.Is(err, ledger.ErrNotFound) {
-		return key, ledger.View{Key: key, Facts: order.Pending()}, true
+		return key, order.View{Key: key, Facts: order.Pending()}, true
 	}
 	if err != nil {
 		s.away(w, r, err)
-		return key, ledger.View{}, false
+		return key, order.View{}, false
 	}
 	return key, v, true
 }

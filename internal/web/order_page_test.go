@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"handover/internal/ledger"
 	"handover/internal/order"
 )
 
@@ -71,10 +70,10 @@ func TestPageSaysEachState(t *testing.T) {
 
 func TestPageSaysWhatIsKnownOfTheEmail(t *testing.T) {
 	t.Parallel()
-	noAddress := func(v *ledger.View) { v.Address, v.Emails = "", nil }
+	noAddress := func(v *order.View) { v.Address, v.Emails = "", nil }
 	tests := []struct {
 		name string
-		view ledger.View
+		view order.View
 		want string
 	}{
 		{"uncertain", bought(facts("confirmed", "granted", "uncertain", "")), "We could not confirm the email; your download is here"},
@@ -82,8 +81,8 @@ func TestPageSaysWhatIsKnownOfTheEmail(t *testing.T) {
 		{"no address", bought(facts("confirmed", "granted", "needs_attention", ""), noAddress), "We have no email address of yours"},
 		{"delivered", bought(facts("confirmed", "granted", "accepted", "delivered")), "Sent to a•••@e•••.com and delivered"},
 		{"delayed", bought(facts("confirmed", "granted", "accepted", "delayed")), "slow to take it"},
-		{"sent to a newer address", bought(func(v *ledger.View) {
-			v.Emails = append(v.Emails, ledger.EmailView{Generation: 2, Address: "zoe@other.org"})
+		{"sent to a newer address", bought(func(v *order.View) {
+			v.Emails = append(v.Emails, order.EmailView{Generation: 2, Address: "zoe@other.org"})
 		}), "Email sent to z•••@o•••.org"},
 	}
 	for _, test := range tests {
@@ -98,7 +97,7 @@ func TestPageSaysWhatIsKnownOfTheEmail(t *testing.T) {
 func TestJSONIsTheContract(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s.set(bought(facts("confirmed", "granted", "accepted", "bounced"), func(v *ledger.View) { v.ConfirmedAt = nil }))
+	s.set(bought(facts("confirmed", "granted", "accepted", "bounced"), func(v *order.View) { v.ConfirmedAt = nil }))
 	w := get(s, orderPath, "Accept", "application/json")
 	const want = `{"order":"test/cs_test_1","payment":{"state":"confirmed"},"access":{"state":"granted"},` +
 		`"email":{"state":"accepted","delivery":"bounced"},"customer_state":"ready_email_bounced"}` + "\n"
@@ -206,11 +205,11 @@ func TestPageEscapesEverything(t *testing.T) {
 	t.Parallel()
 	const name = `<a href="https://evil.test">Claim</a> {{7*7}} Tom & "Jerry" <3`
 	s := newShop(t)
-	s.set(bought(func(v *ledger.View) {
+	s.set(bought(func(v *order.View) {
 		v.Items = []order.Item{{Name: name, Quantity: 3}, {Product: "course", Quantity: 1}}
 		v.Address = `"<b>"@evil.test`
 		v.Emails = nil
-		v.Grants = []ledger.Grant{
+		v.Grants = []order.Grant{
 			{ID: 1, Product: "guide", Kind: "download", File: `x/"><script>alert(1)</script>.pdf`, State: order.AccessGranted},
 			{ID: 2, Product: "guide", Kind: "license", Secret: `<img src=x onerror=alert(1)>`, State: order.AccessGranted},
 		}
@@ -230,9 +229,9 @@ func TestPageEscapesEverything(t *testing.T) {
 func TestPartlyRevokedOrderSaysWhatEnded(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s.set(bought(func(v *ledger.View) {
-		v.Grants = append(v.Grants, ledger.Grant{ID: 9, Product: "course", Kind: "github", State: order.AccessRevoked},
-			ledger.Grant{ID: 10, Product: "guide", Kind: "github", State: order.AccessGranted})
+	s.set(bought(func(v *order.View) {
+		v.Grants = append(v.Grants, order.Grant{ID: 9, Product: "course", Kind: "github", State: order.AccessRevoked},
+			order.Grant{ID: 10, Product: "guide", Kind: "github", State: order.AccessGranted})
 	}))
 	text := words(get(s, orderPath).Body.String())
 	for _, want := range []string{`Tom & "Jerry" <3: access has ended`, "field-guide.pdf", "The Field Guide: your invitation comes separately"} {
@@ -246,7 +245,7 @@ func TestNothingOfAnOrderIsOfferedBeforeItsPaymentIsConfirmed(t *testing.T) {
 	t.Parallel()
 	for _, payment := range []order.PaymentState{"pending", "failed", "ignored", "needs_attention"} {
 		s := newShop(t)
-		s.set(bought(func(v *ledger.View) { v.Facts.Payment = payment }))
+		s.set(bought(func(v *order.View) { v.Facts.Payment = payment }))
 		if text := words(get(s, orderPath).Body.String()); strings.Contains(text, "field-guide.pdf") || strings.Contains(text, "K3Y5") {
 			t.Errorf("%s: %s", payment, text)
 		}

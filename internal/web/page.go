@@ -3,7 +3,6 @@ package web
 import (
 	"strconv"
 
-	"handover/internal/ledger"
 	"handover/internal/order"
 )
 
@@ -55,7 +54,7 @@ type itemLine struct {
 	Times string // "× 3"; empty for one
 }
 
-func (s *server) orderModel(v ledger.View, kind pageKind) *pageModel {
+func (s *server) orderModel(v order.View, kind pageKind) *pageModel {
 	state := v.Facts.CustomerState()
 	w := wordsFor(v)
 	m := &pageModel{
@@ -90,7 +89,7 @@ func (s *server) orderModel(v ledger.View, kind pageKind) *pageModel {
 }
 
 // offer puts the grants on the page, or says where they are now that the page does not offer them any more.
-func (m *pageModel) offer(s *server, v ledger.View, open bool, prefix string) {
+func (m *pageModel) offer(s *server, v order.View, open bool, prefix string) {
 	grants := offered(v)
 	for _, g := range grants {
 		if g.Kind != kindDownload && g.Kind != kindLicense {

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"handover/internal/ledger"
 	"handover/internal/order"
 )
 
@@ -45,7 +44,7 @@ type LicenseJSON struct {
 }
 
 // Status is what anybody may know of an order: the three facts and nothing of the buyer.
-func Status(v ledger.View) StatusJSON {
+func Status(v order.View) StatusJSON {
 	return StatusJSON{
 		Order:         v.Key.String(),
 		Payment:       PaymentJSON{v.Facts.Payment},

@@ -21,9 +21,9 @@ import (
 
 // Orders reads orders. Both return ledger.ErrNotFound for what the ledger has not.
 type Orders interface {
-	Order(ctx context.Context, key order.Key) (ledger.View, error)
+	Order(ctx context.Context, key order.Key) (order.View, error)
 	// OrderByLink finds the order of an emailed link by the SHA-256 of the token's 43 characters.
-	OrderByLink(ctx context.Context, hash [32]byte) (ledger.View, error)
+	OrderByLink(ctx context.Context, hash [32]byte) (order.View, error)
 }
 
 // Events stores the payment providers' events.
@@ -39,7 +39,7 @@ type Dispatcher interface {
 
 // EmailEvents stores the email provider's events.
 type EmailEvents interface {
-	RecordEmailEvent(ctx context.Context, e email.Event, body []byte) error
+	RecordEmailEvent(ctx context.Context, e order.EmailEvent, body []byte) error
 }
 
 // Resender sends the access email again, to the same address.

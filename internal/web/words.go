@@ -1,7 +1,6 @@
 package web
 
 import (
-	"handover/internal/ledger"
 	"handover/internal/order"
 )
 
@@ -45,7 +44,7 @@ var stateWords = map[order.CustomerState]words{
 	}, true},
 }
 
-func wordsFor(v ledger.View) words {
+func wordsFor(v order.View) words {
 	state := v.Facts.CustomerState()
 	w := stateWords[state]
 	switch state {
@@ -62,7 +61,7 @@ func wordsFor(v ledger.View) words {
 }
 
 // endedWords say why access has ended, where the money says it.
-func endedWords(v ledger.View, w words) (headline string, lead []string) {
+func endedWords(v order.View, w words) (headline string, lead []string) {
 	switch {
 	case v.Refunded > 0 && v.Refunded >= v.Total.Minor:
 		return "Refunded: access has ended", []string{"The payment was returned, so downloads and licence keys of this order no longer work."}
@@ -72,7 +71,7 @@ func endedWords(v ledger.View, w words) (headline string, lead []string) {
 	return w.headline, w.lead
 }
 
-func bouncedWords(v ledger.View) string {
+func bouncedWords(v order.View) string {
 	const ask = " Please contact the shop, so that it can reach you at another address."
 	if masked := order.MaskAddress(address(v)); masked != "" {
 		return "The email came back: " + masked + " did not take it." + ask
@@ -80,7 +79,7 @@ func bouncedWords(v ledger.View) string {
 	return "The email came back." + ask
 }
 
-func emailPendingWords(v ledger.View) []string {
+func emailPendingWords(v order.View) []string {
 	switch {
 	case v.Facts.Email == order.EmailPending:
 		return []string{"The email is still on its way."}
@@ -101,7 +100,7 @@ func readyHeadline(files int) string {
 }
 
 // closedText says where the downloads are, once the page by session id offers none any more.
-func closedText(v ledger.View) string {
+func closedText(v order.View) string {
 	const closed = "For your safety this page offers downloads and keys only for a while after the payment. "
 	if v.Facts.Email == order.EmailAccepted && !v.Facts.Delivery.CameBack() {
 		return closed + "Please use the link in the email: it keeps working."
@@ -110,7 +109,7 @@ func closedText(v ledger.View) string {
 }
 
 // address is where the newest email went, or would go.
-func address(v ledger.View) string {
+func address(v order.View) string {
 	for i := len(v.Emails) - 1; i >= 0; i-- {
 		if v.Emails[i].Address != "" {
 			return v.Emails[i].Address
@@ -120,7 +119,7 @@ func address(v ledger.View) string {
 }
 
 // at names the address, masked: the page may be seen by others than the buyer.
-func at(v ledger.View) string {
+func at(v order.View) string {
 	if masked := order.MaskAddress(address(v)); masked != "" {
 		return " to " + masked
 	}

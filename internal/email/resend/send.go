@@ -9,6 +9,7 @@ import (
 	sdk "github.com/resend/resend-go/v2"
 
 	"handover/internal/email"
+	"handover/internal/order"
 	"handover/internal/providerhttp"
 )
 
@@ -21,7 +22,7 @@ const maxKey = 256
 //
 // A SendError with status 0 and one that is unreadable leave the outcome unknown: the message may be on its way, and only
 // the same key and the same message may be tried again.
-func (p *Provider) Send(ctx context.Context, key string, m email.Message) (string, error) {
+func (p *Provider) Send(ctx context.Context, key string, m order.Message) (string, error) {
 	if !validKey(key) {
 		refused := &email.SendError{Status: http.StatusBadRequest, Name: "invalid_idempotency_key"}
 		return "", fmt.Errorf("resend: not sent: an idempotency key has 1 to %d printable characters, this one %d: %w", maxKey, len(key), refused)
@@ -43,7 +44,7 @@ func (p *Provider) Send(ctx context.Context, key string, m email.Message) (strin
 	return sent.Id, nil
 }
 
-func request(m email.Message) *sdk.SendEmailRequest {
+func request(m order.Message) *sdk.SendEmailRequest {
 	r := &sdk.SendEmailRequest{
 		From:    m.From,
 		To:      []string{m.To},

@@ -16,14 +16,15 @@ import (
 
 	"handover/internal/email"
 	"handover/internal/email/resend"
+	"handover/internal/order"
 )
 
 const key = "handover/test/cs_test_a1/email/1"
 
-var letter = email.Message{
+var letter = order.Message{
 	From: "Example Shop <orders@example.com>", To: "private+1@example.org", ReplyTo: "help@example.com",
 	Subject: `Tom & "Jerry" <3`, Text: "Here it is.", HTML: `<p>Here it <b>is</b> &amp; "more".</p>`,
-	Tags: []email.Tag{{Name: email.TagEnvironment, Value: "test"}, {Name: email.TagSession, Value: "cs_test_a1"}, {Name: email.TagGeneration, Value: "1"}},
+	Tags: []order.Tag{{Name: order.TagEnvironment, Value: "test"}, {Name: order.TagSession, Value: "cs_test_a1"}, {Name: order.TagGeneration, Value: "1"}},
 }
 
 type received struct {
@@ -102,12 +103,12 @@ func TestTheSameMessageIsTheSameBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var again email.Message
+	var again order.Message
 	if err := json.Unmarshal(stored, &again); err != nil {
 		t.Fatal(err)
 	}
 	p, in := api(t, accepting)
-	for _, m := range []email.Message{letter, again} {
+	for _, m := range []order.Message{letter, again} {
 		if _, err := p.Send(t.Context(), key, m); err != nil {
 			t.Fatal(err)
 		}

@@ -42,21 +42,21 @@ var details = map[string]bool{
 
 // Translate reads an event of any of the shapes that Resend has sent. The recipient, the subject and the server's own
 // words are left where they are.
-func (p *Provider) Translate(id string, body []byte) (email.Event, error) {
+func (p *Provider) Translate(id string, body []byte) (order.EmailEvent, error) {
 	o, ok := providerhttp.ParseObject(body)
 	if !ok {
-		return email.Event{}, malformed("the body is not a JSON object")
+		return order.EmailEvent{}, malformed("the body is not a JSON object")
 	}
 	data := o.Object("data")
-	e := email.Event{ID: id, Type: o.Name("type"), OccurredAt: occurredAt(o.Text("created_at"))}
+	e := order.EmailEvent{ID: id, Type: o.Name("type"), OccurredAt: occurredAt(o.Text("created_at"))}
 	if e.Type == "" {
-		return email.Event{}, malformed("no well-formed event type")
+		return order.EmailEvent{}, malformed("no well-formed event type")
 	}
 	if !strings.HasPrefix(e.Type, "email.") {
 		return e, nil
 	}
 	if e.MessageID = data.ID("email_id"); e.MessageID == "" {
-		return email.Event{}, malformed("an email event without a well-formed email_id")
+		return order.EmailEvent{}, malformed("an email event without a well-formed email_id")
 	}
 	e.Delivery = deliveries[e.Type]
 	e.Detail = detail(e.Delivery, data)

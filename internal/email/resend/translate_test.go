@@ -50,7 +50,7 @@ func TestTheTypeDecidesWhatAnEventIsEvidenceOf(t *testing.T) {
 
 func TestEveryShapeOfAnEventIsRead(t *testing.T) {
 	t.Parallel()
-	base := email.Event{
+	base := order.EmailEvent{
 		ID: "msg_1", Type: "email.bounced", MessageID: "9af6-01", Delivery: order.DeliveryBounced,
 		OccurredAt: time.Date(2026, 3, 2, 10, 0, 0, 250e6, time.UTC),
 	}
@@ -135,7 +135,7 @@ func TestEitherWayOfWritingATimeIsRead(t *testing.T) {
 func TestAnEventOfAnotherSubjectIsNoEvidence(t *testing.T) {
 	t.Parallel()
 	got, err := provider(t, nil).Translate("msg_1", []byte("\xef\xbb\xbf"+`{"type":"domain.updated","data":{"id":"d1"}}`))
-	want := email.Event{ID: "msg_1", Type: "domain.updated"}
+	want := order.EmailEvent{ID: "msg_1", Type: "domain.updated"}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("error %v, event (-want +got):\n%s", err, diff)
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"handover/internal/email"
 	"handover/internal/email/resend"
 	"handover/internal/lab/crash"
 	"handover/internal/lab/sandbox"
@@ -101,7 +100,7 @@ func TestTwoMessagesThatCanBeItAreNoEvidence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := other.Send(t.Context(), "another/program", email.Message{From: m.From, To: m.To[0], Subject: m.Subject, Text: "Hello"}); err != nil {
+	if _, err := other.Send(t.Context(), "another/program", order.Message{From: m.From, To: m.To[0], Subject: m.Subject, Text: "Hello"}); err != nil {
 		t.Fatal(err)
 	}
 	s.Eventually("the email is uncertain", func() bool { return s.Status(session).Email.State == order.EmailUncertain })

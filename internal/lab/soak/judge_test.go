@@ -9,7 +9,6 @@ import (
 
 	"handover/internal/lab/sandbox"
 	"handover/internal/lab/soak"
-	"handover/internal/ledger"
 	"handover/internal/order"
 )
 
@@ -22,7 +21,7 @@ const (
 
 // delivered is an order of the guide in two units, as it has to be: a download, two licences and one message.
 func delivered(session string) soak.Facts {
-	grants := []ledger.Grant{
+	grants := []order.Grant{
 		{Product: "guide", Kind: "download", File: "guide.pdf", Unit: 1, State: order.AccessGranted},
 		{Product: "guide", Kind: "license", Unit: 1, Secret: session + firstKey, State: order.AccessGranted},
 		{Product: "guide", Kind: "license", Unit: 2, Secret: session + secondKey, State: order.AccessGranted},
@@ -35,9 +34,9 @@ func delivered(session string) soak.Facts {
 		Messages: []soak.Message{{Key: "handover/test/" + session + "/email/1", At: noon, Licenses: []string{session + firstKey, session + secondKey}}},
 		Keys:     []soak.Key{{Calls: 1, Accepted: 1, Bodies: 1}, {}},
 		Known:    true,
-		View: ledger.View{
+		View: order.View{
 			Facts:  order.Facts{Payment: order.PaymentConfirmed, Access: order.AccessGranted, Email: order.EmailAccepted},
-			Grants: grants, Emails: []ledger.EmailView{{Generation: 1, State: order.EmailAccepted, Attempts: 1}},
+			Grants: grants, Emails: []order.EmailView{{Generation: 1, State: order.EmailAccepted, Attempts: 1}},
 		},
 		Door: 200,
 	}
@@ -64,7 +63,7 @@ func end(f *soak.Facts, state order.AccessState, door int) {
 // waits marks the order for a person, with its email stopped.
 func waits(f *soak.Facts, reason order.Reason, attempts int) {
 	f.View.Reason, f.View.Facts.Email, f.Messages, f.Door = reason, order.EmailAttention, nil, 0
-	f.View.Emails = []ledger.EmailView{{Generation: 1, State: order.EmailAttention, Attempts: attempts}}
+	f.View.Emails = []order.EmailView{{Generation: 1, State: order.EmailAttention, Attempts: attempts}}
 	f.Keys = []soak.Key{{Calls: attempts, Bodies: 1}, {}}
 }
 
@@ -87,7 +86,7 @@ func TestTheJudgeHasNothingToSayOfWhatIsRight(t *testing.T) {
 			f.Asked = 1
 			f.Messages = append(f.Messages, soak.Message{Key: "handover/test/s/email/2", At: noon, Licenses: f.Messages[0].Licenses})
 			f.Keys[1] = soak.Key{Calls: 3, Accepted: 1, Bodies: 1}
-			f.View.Emails = append(f.View.Emails, ledger.EmailView{Generation: 2, State: order.EmailAccepted})
+			f.View.Emails = append(f.View.Emails, order.EmailView{Generation: 2, State: order.EmailAccepted})
 		},
 		"refunded in full, and ended": func(f *soak.Facts) { refund(f, 3800); end(f, order.AccessRevoked, 410) },
 		"a part refunded, and a person asked": func(f *soak.Facts) {
@@ -105,11 +104,11 @@ func TestTheJudgeHasNothingToSayOfWhatIsRight(t *testing.T) {
 		"a failed payment": func(f *soak.Facts) {
 			f.Paid, f.Failed, f.Messages, f.Door = false, true, nil, 0
 			f.Keys = []soak.Key{{}}
-			f.View = ledger.View{Facts: order.Facts{Payment: order.PaymentFailed, Access: order.AccessPending, Email: order.EmailPending}}
+			f.View = order.View{Facts: order.Facts{Payment: order.PaymentFailed, Access: order.AccessPending, Email: order.EmailPending}}
 		},
 		"nothing of ours": func(f *soak.Facts) {
 			f.Order.Lines, f.Messages, f.Door = []soak.Line{{Ware: "stranger", Quantity: 1}}, nil, 0
-			f.View = ledger.View{Facts: order.Facts{Payment: order.PaymentIgnored}}
+			f.View = order.View{Facts: order.Facts{Payment: order.PaymentIgnored}}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -133,24 +132,24 @@ func TestTheJudgeFindsEachKindOfViolation(t *testing.T) {
 		kind  string
 		spoil func(*soak.Facts)
 	}{
-		"paid, and unknown":                               {soak.Lost, func(f *soak.Facts) { f.Known, f.View, f.Messages, f.Keys = false, ledger.View{}, nil, []soak.Key{{}} }},
+		"paid, and unknown":                               {soak.Lost, func(f *soak.Facts) { f.Known, f.View, f.Messages, f.Keys = false, order.View{}, nil, []soak.Key{{}} }},
 		"paid, and still pending":                         {soak.Lost, func(f *soak.Facts) { f.View.Facts.Payment = order.PaymentPending }},
 		"paid, and nothing given":                         {soak.Lost, func(f *soak.Facts) { f.View.Facts.Access = order.AccessPending }},
 		"given, and never told":                           {soak.Lost, func(f *soak.Facts) { f.Messages = nil }},
 		"the ledger says accepted, the provider does not": {soak.Lost, func(f *soak.Facts) { f.Messages, f.Keys[0].Accepted = nil, 0 }},
 		"a licence too many": {soak.DoubleGrant, func(f *soak.Facts) {
-			f.View.Grants = append(slices.Clone(f.View.Grants), ledger.Grant{Product: "guide", Kind: "license", Unit: 3, Secret: "third"})
+			f.View.Grants = append(slices.Clone(f.View.Grants), order.Grant{Product: "guide", Kind: "license", Unit: 3, Secret: "third"})
 		}},
 		"a unit given twice": {soak.DoubleGrant, func(f *soak.Facts) { f.View.Grants = append(slices.Clone(f.View.Grants), f.View.Grants[0]) }},
 		"another key in the second email": {soak.DoubleGrant, func(f *soak.Facts) {
 			f.Asked = 1
-			f.View.Emails = append(f.View.Emails, ledger.EmailView{Generation: 2, State: order.EmailAccepted})
+			f.View.Emails = append(f.View.Emails, order.EmailView{Generation: 2, State: order.EmailAccepted})
 			f.Messages = append(f.Messages, soak.Message{Key: "handover/test/s/email/2", At: noon, Licenses: []string{"another"}})
 		}},
 		"accepted twice under one key": {soak.DuplicateEmail, func(f *soak.Facts) { f.Keys[0].Accepted = 2 }},
 		"two bodies under one key":     {soak.DuplicateEmail, func(f *soak.Facts) { f.Keys[0].Bodies = 2 }},
 		"a message that nobody asked for": {soak.DuplicateEmail, func(f *soak.Facts) {
-			f.View.Emails = append(f.View.Emails, ledger.EmailView{Generation: 2, State: order.EmailAccepted})
+			f.View.Emails = append(f.View.Emails, order.EmailView{Generation: 2, State: order.EmailAccepted})
 			f.Messages = append(f.Messages, soak.Message{Key: "handover/test/s/email/2", At: noon})
 		}},
 		"a message of no generation": {soak.DuplicateEmail, func(f *soak.Facts) {

@@ -23,8 +23,8 @@ type Facts struct {
 	Messages []Message
 	Keys     []Key // of the generations, from the first
 
-	Known   bool        // the ledger has the order
-	View    ledger.View // what it shows of it
+	Known   bool       // the ledger has the order
+	View    order.View // what it shows of it
 	Verdict Verdict
 	EndedAt time.Time // when the newest end of access was carried out; zero when access has not ended
 	Waiting []string  // what still has to happen by itself

@@ -85,7 +85,7 @@ func (t transaction) refund() (r payment.Refund, found bool, err error) {
 //
 // The search has no filter by time, and its order is not documented. It ends at the first page that is older than since,
 // provided that page shows the newest first; else every page is read.
-func (p *Provider) PaidSessions(ctx context.Context, since time.Time, cursor string) (sales []payment.Sale, next string, err error) {
+func (p *Provider) PaidSessions(ctx context.Context, since time.Time, cursor string) (sales []order.Sale, next string, err error) {
 	page := 1
 	if cursor != "" {
 		if page, err = strconv.Atoi(cursor); err != nil || page < 1 {
@@ -106,9 +106,9 @@ func (p *Provider) PaidSessions(ctx context.Context, since time.Time, cursor str
 			continue
 		}
 		seen[t.order] = true
-		sale := payment.Sale{Ref: t.order, Kind: payment.SessionOther, At: t.at}
+		sale := order.Sale{Ref: t.order, Kind: order.SessionOther, At: t.at}
 		if t.oneTime {
-			sale.Kind = payment.SessionPayment
+			sale.Kind = order.SessionPayment
 		}
 		sales = append(sales, sale)
 	}

@@ -106,7 +106,7 @@ func (w world) Sell(t *testing.T, s paymenttest.Sale) paymenttest.Sold {
 		Status: map[payment.SessionStatus]string{
 			payment.StatusOpen: "pending", payment.StatusProcessing: "processing", payment.StatusExpired: "expired",
 		}[s.Status],
-		Recurring: s.Kind == payment.SessionOther, Units: s.Units, Amount: s.Price * max(s.Units, 1), Currency: "EUR",
+		Recurring: s.Kind == order.SessionOther, Units: s.Units, Amount: s.Price * max(s.Units, 1), Currency: "EUR",
 		Email: s.Buyer.Email, Name: s.Buyer.Name, Created: s.At,
 	})
 	if err != nil {

@@ -112,22 +112,22 @@ func finished(checkout providerhttp.Object) bool {
 
 // kind is a payment where everything that says something says onetime. An unfinished checkout may not say anything yet,
 // and gives nothing either: it is not given up as another's.
-func kind(checkout providerhttp.Object, s sale) payment.SessionKind {
+func kind(checkout providerhttp.Object, s sale) order.SessionKind {
 	if checkout.Has("subscription") {
-		return payment.SessionOther
+		return order.SessionOther
 	}
 	words := []string{s.kind, checkout.Object("product").Text("billing_type")}
 	said := false
 	for _, word := range words {
 		if word != "" && word != "onetime" {
-			return payment.SessionOther
+			return order.SessionOther
 		}
 		said = said || word != ""
 	}
 	if said || checkout.Text("status") != "completed" {
-		return payment.SessionPayment
+		return order.SessionPayment
 	}
-	return payment.SessionOther
+	return order.SessionOther
 }
 
 // status takes completed for paid only where the order is paid too: completed alone does not mean that the money came. A

@@ -76,7 +76,7 @@ const wholeOrder = `{"id":"ord_1","status":"paid","type":"onetime","amount":1000
 func TestACheckoutIsReadFromObjectsAndFromIds(t *testing.T) {
 	t.Parallel()
 	want := payment.Facts{
-		Session: "ch_1", Mode: order.Test, Kind: payment.SessionPayment, Status: payment.StatusPaid, PaymentRef: "ord_1",
+		Session: "ch_1", Mode: order.Test, Kind: order.SessionPayment, Status: payment.StatusPaid, PaymentRef: "ord_1",
 		Total: order.Money{Minor: 1210, Currency: "EUR"}, Email: "Ada@example.com", Name: "Ada",
 		Items: []order.Item{{Line: 1, Refs: []string{"prod_1"}, Quantity: 2, Amount: 1210}},
 	}
@@ -113,32 +113,32 @@ func TestTheStatusIsOnlyWhatIsProved(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name, fields string
-		kind         payment.SessionKind
+		kind         order.SessionKind
 		want         payment.SessionStatus
 		total        int64
 	}{
-		{"paid", of("completed", `"status":"paid","amount_paid":1210,"amount":1000`), payment.SessionPayment, payment.StatusPaid, 1210},
-		{"paid, amounts of before", of("completed", `"status":"paid","amount":1000`), payment.SessionPayment, payment.StatusPaid, 1000},
-		{"paid, no amounts", of("completed", `"status":"paid"`), payment.SessionPayment, payment.StatusPaid, 0},
-		{"paid, a fraction", of("completed", `"status":"paid","amount_paid":12.1`), payment.SessionPayment, payment.StatusPaid, 0},
-		{"paid, whole with a point", of("completed", `"status":"paid","amount_paid":1210.0`), payment.SessionPayment, payment.StatusPaid, 1210},
-		{"paid after it expired", of("expired", `"status":"paid","amount_paid":1210`), payment.SessionPayment, payment.StatusPaid, 1210},
-		{"free", of("completed", `"status":"paid","amount_paid":0,"amount_due":0`), payment.SessionPayment, payment.StatusFree, 0},
-		{"nothing paid of what is due", of("completed", `"status":"paid","amount_paid":0,"amount_due":1210`), payment.SessionPayment, payment.StatusProcessing, 0},
-		{"completed, order pending", of("completed", `"status":"pending","amount_paid":0`), payment.SessionPayment, payment.StatusProcessing, 0},
-		{"completed, order unknown", of("completed", `"status":"settled","amount_paid":1210`), payment.SessionPayment, payment.StatusProcessing, 1210},
-		{"completed, no order", `"status":"completed","product":{"id":"prod_1","billing_type":"onetime"}`, payment.SessionPayment, payment.StatusProcessing, 0},
-		{"processing", of("processing", `"status":"pending","amount_paid":0`), payment.SessionPayment, payment.StatusProcessing, 0},
-		{"pending", `"status":"pending","product":"prod_1"`, payment.SessionPayment, payment.StatusOpen, 0},
-		{"expired", `"status":"expired","product":"prod_1"`, payment.SessionPayment, payment.StatusExpired, 0},
-		{"an unknown status", of("settled", `"status":"paid","amount_paid":1210`), payment.SessionPayment, payment.StatusOpen, 1210},
-		{"no status", `"product":"prod_1"`, payment.SessionPayment, payment.StatusOpen, 0},
-		{"recurring", `"status":"completed","order":{"id":"ord_1","status":"paid","type":"recurring","amount_paid":1210}`, payment.SessionOther, payment.StatusPaid, 1210},
-		{"recurring product", `"status":"pending","product":{"id":"prod_1","billing_type":"recurring"}`, payment.SessionOther, payment.StatusOpen, 0},
-		{"a subscription", of("completed", `"status":"paid","amount_paid":1210`) + `,"subscription":"sub_1"`, payment.SessionOther, payment.StatusPaid, 1210},
-		{"no subscription", of("completed", `"status":"paid","amount_paid":1210`) + `,"subscription":null`, payment.SessionPayment, payment.StatusPaid, 1210},
-		{"of no kind", `"status":"completed","order":{"id":"ord_1","status":"paid","amount_paid":1210}`, payment.SessionOther, payment.StatusPaid, 1210},
-		{"of an unknown kind", `"status":"completed","order":{"id":"ord_1","status":"paid","type":"rent","amount_paid":1210}`, payment.SessionOther, payment.StatusPaid, 1210},
+		{"paid", of("completed", `"status":"paid","amount_paid":1210,"amount":1000`), order.SessionPayment, payment.StatusPaid, 1210},
+		{"paid, amounts of before", of("completed", `"status":"paid","amount":1000`), order.SessionPayment, payment.StatusPaid, 1000},
+		{"paid, no amounts", of("completed", `"status":"paid"`), order.SessionPayment, payment.StatusPaid, 0},
+		{"paid, a fraction", of("completed", `"status":"paid","amount_paid":12.1`), order.SessionPayment, payment.StatusPaid, 0},
+		{"paid, whole with a point", of("completed", `"status":"paid","amount_paid":1210.0`), order.SessionPayment, payment.StatusPaid, 1210},
+		{"paid after it expired", of("expired", `"status":"paid","amount_paid":1210`), order.SessionPayment, payment.StatusPaid, 1210},
+		{"free", of("completed", `"status":"paid","amount_paid":0,"amount_due":0`), order.SessionPayment, payment.StatusFree, 0},
+		{"nothing paid of what is due", of("completed", `"status":"paid","amount_paid":0,"amount_due":1210`), order.SessionPayment, payment.StatusProcessing, 0},
+		{"completed, order pending", of("completed", `"status":"pending","amount_paid":0`), order.SessionPayment, payment.StatusProcessing, 0},
+		{"completed, order unknown", of("completed", `"status":"settled","amount_paid":1210`), order.SessionPayment, payment.StatusProcessing, 1210},
+		{"completed, no order", `"status":"completed","product":{"id":"prod_1","billing_type":"onetime"}`, order.SessionPayment, payment.StatusProcessing, 0},
+		{"processing", of("processing", `"status":"pending","amount_paid":0`), order.SessionPayment, payment.StatusProcessing, 0},
+		{"pending", `"status":"pending","product":"prod_1"`, order.SessionPayment, payment.StatusOpen, 0},
+		{"expired", `"status":"expired","product":"prod_1"`, order.SessionPayment, payment.StatusExpired, 0},
+		{"an unknown status", of("settled", `"status":"paid","amount_paid":1210`), order.SessionPayment, payment.StatusOpen, 1210},
+		{"no status", `"product":"prod_1"`, order.SessionPayment, payment.StatusOpen, 0},
+		{"recurring", `"status":"completed","order":{"id":"ord_1","status":"paid","type":"recurring","amount_paid":1210}`, order.SessionOther, payment.StatusPaid, 1210},
+		{"recurring product", `"status":"pending","product":{"id":"prod_1","billing_type":"recurring"}`, order.SessionOther, payment.StatusOpen, 0},
+		{"a subscription", of("completed", `"status":"paid","amount_paid":1210`) + `,"subscription":"sub_1"`, order.SessionOther, payment.StatusPaid, 1210},
+		{"no subscription", of("completed", `"status":"paid","amount_paid":1210`) + `,"subscription":null`, order.SessionPayment, payment.StatusPaid, 1210},
+		{"of no kind", `"status":"completed","order":{"id":"ord_1","status":"paid","amount_paid":1210}`, order.SessionOther, payment.StatusPaid, 1210},
+		{"of an unknown kind", `"status":"completed","order":{"id":"ord_1","status":"paid","type":"rent","amount_paid":1210}`, order.SessionOther, payment.StatusPaid, 1210},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -155,17 +155,17 @@ func TestAnOrderGivenByItsIdIsPaidWhenItsTransactionIs(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		transactions string
-		kind         payment.SessionKind
+		kind         order.SessionKind
 		want         payment.SessionStatus
 	}{
-		"paid":         {list(paidOnce), payment.SessionPayment, payment.StatusPaid},
-		"a second try": {list(paidOnce, strings.Replace(paidOnce, `"paid"`, `"declined"`, 1)), payment.SessionPayment, payment.StatusPaid},
-		"pending":      {list(strings.Replace(paidOnce, `"paid"`, `"pending"`, 1)), payment.SessionOther, payment.StatusProcessing},
-		"declined":     {list(strings.Replace(paidOnce, `"paid"`, `"declined"`, 1)), payment.SessionOther, payment.StatusProcessing},
-		"unknown":      {list(strings.Replace(paidOnce, `"paid"`, `"settled"`, 1)), payment.SessionOther, payment.StatusProcessing},
-		"none":         {list(), payment.SessionOther, payment.StatusProcessing},
-		"another's":    {list(strings.Replace(paidOnce, "ord_1", "ord_2", 1)), payment.SessionOther, payment.StatusProcessing},
-		"an invoice":   {list(strings.Replace(paidOnce, `"payment"`, `"invoice"`, 1)), payment.SessionOther, payment.StatusPaid},
+		"paid":         {list(paidOnce), order.SessionPayment, payment.StatusPaid},
+		"a second try": {list(paidOnce, strings.Replace(paidOnce, `"paid"`, `"declined"`, 1)), order.SessionPayment, payment.StatusPaid},
+		"pending":      {list(strings.Replace(paidOnce, `"paid"`, `"pending"`, 1)), order.SessionOther, payment.StatusProcessing},
+		"declined":     {list(strings.Replace(paidOnce, `"paid"`, `"declined"`, 1)), order.SessionOther, payment.StatusProcessing},
+		"unknown":      {list(strings.Replace(paidOnce, `"paid"`, `"settled"`, 1)), order.SessionOther, payment.StatusProcessing},
+		"none":         {list(), order.SessionOther, payment.StatusProcessing},
+		"another's":    {list(strings.Replace(paidOnce, "ord_1", "ord_2", 1)), order.SessionOther, payment.StatusProcessing},
+		"an invoice":   {list(strings.Replace(paidOnce, `"payment"`, `"invoice"`, 1)), order.SessionOther, payment.StatusPaid},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"handover/internal/order"
 	"handover/internal/payment"
 )
 
@@ -112,7 +113,7 @@ func (s Subject) lists(t *testing.T) {
 		sold := world.Sell(t, Sale{Status: payment.StatusPaid, Price: 1200, Buyer: ada, At: now.Add(-time.Duration(n) * time.Minute)})
 		missing[name(sold.Session, sold.Ref)] = true
 	}
-	other := world.Sell(t, Sale{Status: payment.StatusPaid, Price: 900, Kind: payment.SessionOther, At: now.Add(-time.Hour)})
+	other := world.Sell(t, Sale{Status: payment.StatusPaid, Price: 900, Kind: order.SessionOther, At: now.Add(-time.Hour)})
 	old := world.Sell(t, Sale{Status: payment.StatusPaid, Price: 1200, At: now.AddDate(0, -3, 0)})
 	world.Sell(t, Sale{Status: payment.StatusOpen, Price: 1200})
 	world.Sell(t, Sale{Status: payment.StatusExpired, Price: 1200})
@@ -127,12 +128,12 @@ func (s Subject) lists(t *testing.T) {
 		for _, sale := range page {
 			id := name(sale.Session, sale.Ref)
 			switch {
-			case id == name(other.Session, other.Ref) && sale.Kind == payment.SessionOther:
+			case id == name(other.Session, other.Ref) && sale.Kind == order.SessionOther:
 			case id == name(old.Session, old.Ref):
 				t.Error("a sale of months ago is listed")
 			case !missing[id]:
 				t.Errorf("%+v is listed twice, or was not sold", sale)
-			case sale.Kind != payment.SessionPayment || sale.At.IsZero() || s.Can.NamesSessions != (sale.Session != ""):
+			case sale.Kind != order.SessionPayment || sale.At.IsZero() || s.Can.NamesSessions != (sale.Session != ""):
 				t.Errorf("%+v", sale)
 			}
 			delete(missing, id)

@@ -85,11 +85,11 @@ type World interface {
 // Sale is a session to be made. It is sold in euros.
 type Sale struct {
 	Status payment.SessionStatus
-	Kind   payment.SessionKind // payment when empty
-	Mode   order.Mode          // test when empty
-	Lines  int                 // 1 when 0
-	Units  int64               // of each line; 1 when 0
-	Price  int64               // of one unit, in minor units; nothing for a free sale
+	Kind   order.SessionKind // payment when empty
+	Mode   order.Mode        // test when empty
+	Lines  int               // 1 when 0
+	Units  int64             // of each line; 1 when 0
+	Price  int64             // of one unit, in minor units; nothing for a free sale
 	Buyer  Buyer
 	At     time.Time // creation; now when zero
 }

@@ -22,7 +22,7 @@ func (s Subject) sessions(t *testing.T) {
 		"three units":  {Status: payment.StatusPaid, Price: 1200, Units: 3},
 		"free":         {Status: payment.StatusFree},
 		"expired":      {Status: payment.StatusExpired, Price: 1200},
-		"subscription": {Status: payment.StatusPaid, Price: 1200, Kind: payment.SessionOther},
+		"subscription": {Status: payment.StatusPaid, Price: 1200, Kind: order.SessionOther},
 		"twelve lines": {Status: payment.StatusPaid, Price: 100, Lines: 12, Units: 2},
 	} {
 		if sale.Lines > 1 && !s.Can.Lines {
@@ -76,7 +76,7 @@ func (s Subject) proves(t *testing.T, f payment.Facts, sale Sale, sold Sold) {
 	total := sale.Price * units * int64(lines)
 	kind := sale.Kind
 	if kind == "" {
-		kind = payment.SessionPayment
+		kind = order.SessionPayment
 	}
 	finished := sale.Status == payment.StatusPaid || sale.Status == payment.StatusFree
 	if f.Session != sold.Session || f.Mode != order.Test || f.Kind != kind || f.Status != sale.Status || f.Reversed {
@@ -85,7 +85,7 @@ func (s Subject) proves(t *testing.T, f payment.Facts, sale Sale, sold Sold) {
 	if !finished {
 		return
 	}
-	owed := kind == payment.SessionPayment && sale.Status == payment.StatusPaid // a subscription's money may be elsewhere
+	owed := kind == order.SessionPayment && sale.Status == payment.StatusPaid // a subscription's money may be elsewhere
 	if f.PaymentRef != sold.Ref || owed && f.PaymentRef == "" {
 		t.Errorf("reference %q, want %q", f.PaymentRef, sold.Ref)
 	}

@@ -9,6 +9,7 @@ import (
 
 	sdk "github.com/stripe/stripe-go/v85"
 
+	"handover/internal/order"
 	"handover/internal/payment"
 	"handover/internal/providerhttp"
 )
@@ -123,7 +124,7 @@ func errMissing() error { return &payment.APIError{Status: http.StatusNotFound, 
 // PaidSessions lists finished sessions, newest first (https://docs.stripe.com/api/checkout/sessions/list). The list goes
 // by creation, and a session can stay open for a day before the buyer finishes it. A platform's own sessions come after
 // the connected account's: its events are taken, too.
-func (p *Provider) PaidSessions(ctx context.Context, since time.Time, cursor string) ([]payment.Sale, string, error) {
+func (p *Provider) PaidSessions(ctx context.Context, since time.Time, cursor string) ([]order.Sale, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.callTimeout)
 	defer cancel()
 	after, own := strings.CutPrefix(cursor, ownCursor)
@@ -171,13 +172,13 @@ func (a account) finished(ctx context.Context, since time.Time, after string) (p
 }
 
 // sales leaves out what cannot be an order here.
-func (p *Provider) sales(page []*sdk.CheckoutSession) []payment.Sale {
-	var list []payment.Sale
+func (p *Provider) sales(page []*sdk.CheckoutSession) []order.Sale {
+	var list []order.Sale
 	for _, cs := range page {
 		if !p.ValidSession(cs.ID) || cs.Status == sdk.CheckoutSessionStatusOpen || cs.Status == sdk.CheckoutSessionStatusExpired {
 			continue
 		}
-		sale := payment.Sale{Session: cs.ID, Kind: sessionKind(cs), At: time.Unix(cs.Created, 0).UTC()}
+		sale := order.Sale{Session: cs.ID, Kind: sessionKind(cs), At: time.Unix(cs.Created, 0).UTC()}
 		if cs.PaymentIntent != nil {
 			sale.Ref = cs.PaymentIntent.ID
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"handover/internal/order"
 	"handover/internal/payment"
 	"handover/internal/payment/stripe"
 )
@@ -192,12 +193,12 @@ func sold(n int) string {
 	return fmt.Sprintf(`{"id":"cs_test_%d","mode":"payment","status":"complete","created":%d,"payment_intent":"pi_%d"}`, n, 1000+n, n)
 }
 
-func soldAs(n int) payment.Sale {
-	return payment.Sale{Session: fmt.Sprintf("cs_test_%d", n), Ref: fmt.Sprintf("pi_%d", n), Kind: payment.SessionPayment, At: time.Unix(int64(1000+n), 0).UTC()}
+func soldAs(n int) order.Sale {
+	return order.Sale{Session: fmt.Sprintf("cs_test_%d", n), Ref: fmt.Sprintf("pi_%d", n), Kind: order.SessionPayment, At: time.Unix(int64(1000+n), 0).UTC()}
 }
 
 // everything reads all pages.
-func everything(t *testing.T, p *stripe.Provider, since time.Time) (all []payment.Sale) {
+func everything(t *testing.T, p *stripe.Provider, since time.Time) (all []order.Sale) {
 	t.Helper()
 	cursor := ""
 	for {
@@ -220,7 +221,7 @@ func TestFinishedSessionsAreListedPageByPage(t *testing.T) {
 		"/v1/checkout/sessions?starting_after=cs_test_2": asList(false, sold(1)),
 	})
 	got := everything(t, p, at(200_000))
-	want := []payment.Sale{soldAs(5), soldAs(4), soldAs(3), soldAs(2), soldAs(1)}
+	want := []order.Sale{soldAs(5), soldAs(4), soldAs(3), soldAs(2), soldAs(1)}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("sales (-want +got):\n%s", diff)
 	}
@@ -241,10 +242,10 @@ func TestWhatIsNoOrderHereIsLeftOutOfTheList(t *testing.T) {
 		`{"id":"cs_live_other","mode":"payment","status":"complete","created":4,"payment_intent":"pi_4"}`,
 		`{"id":"cs_test_open","mode":"payment","status":"open","created":5,"payment_intent":null}`,
 		`{"id":"cs_test_expired","mode":"payment","status":"expired","created":6,"payment_intent":null}`)})
-	want := []payment.Sale{
-		{Session: "cs_test_free", Kind: payment.SessionPayment, At: time.Unix(1, 0).UTC()},
-		{Session: "cs_test_sub", Kind: payment.SessionOther, At: time.Unix(2, 0).UTC()},
-		{Session: "cs_test_old", Ref: "pi_3", Kind: payment.SessionPayment, At: time.Unix(3, 0).UTC()},
+	want := []order.Sale{
+		{Session: "cs_test_free", Kind: order.SessionPayment, At: time.Unix(1, 0).UTC()},
+		{Session: "cs_test_sub", Kind: order.SessionOther, At: time.Unix(2, 0).UTC()},
+		{Session: "cs_test_old", Ref: "pi_3", Kind: order.SessionPayment, At: time.Unix(3, 0).UTC()},
 	}
 	if diff := cmp.Diff(want, everything(t, p, at(0))); diff != "" {
 		t.Errorf("sales (-want +got):\n%s", diff)
@@ -259,7 +260,7 @@ func TestAConnectedAccountsSalesComeBeforeTheKeysOwn(t *testing.T) {
 		"/v1/checkout/sessions":                                asList(true, sold(7)),
 		"/v1/checkout/sessions?starting_after=cs_test_7":       asList(false, sold(6)),
 	}, connected)
-	want := []payment.Sale{soldAs(9), soldAs(8), soldAs(7), soldAs(6)}
+	want := []order.Sale{soldAs(9), soldAs(8), soldAs(7), soldAs(6)}
 	if diff := cmp.Diff(want, everything(t, p, at(200_000))); diff != "" {
 		t.Errorf("sales (-want +got):\n%s", diff)
 	}

@@ -89,7 +89,7 @@ func (w world) APIURL() string { return w.url }
 func (w world) Sell(t *testing.T, s paymenttest.Sale) paymenttest.Sold {
 	t.Helper()
 	sess := sandbox.Session{Live: s.Mode == order.Live, Email: s.Buyer.Email, Name: s.Buyer.Name, Currency: "eur", Created: s.At}
-	if s.Kind == payment.SessionOther {
+	if s.Kind == order.SessionOther {
 		sess.Mode = "subscription"
 	}
 	switch s.Status {

@@ -41,11 +41,11 @@ func reversed(ch *sdk.Charge) bool {
 	return ch != nil && (ch.Refunded || ch.AmountRefunded > 0 || ch.Disputed)
 }
 
-func sessionKind(cs *sdk.CheckoutSession) payment.SessionKind {
+func sessionKind(cs *sdk.CheckoutSession) order.SessionKind {
 	if cs.Mode == sdk.CheckoutSessionModePayment {
-		return payment.SessionPayment
+		return order.SessionPayment
 	}
-	return payment.SessionOther
+	return order.SessionOther
 }
 
 // buyerEmail prefers what the buyer typed over what the shop filled in before, and that over the card's billing address

@@ -152,7 +152,7 @@ func TestAPaymentLinksSessionIsKnownByItsItems(t *testing.T) {
 		"payment_link":"plink_1","metadata":{},"client_reference_id":null,"customer":null,"submit_type":"donate","success_url":null,
 		"customer_details":{"email":"Alex@Example.com","name":null},"payment_intent":"pi_1"`)))
 	want := payment.Facts{
-		Session: "cs_test_a1", Mode: order.Test, Kind: payment.SessionPayment, Status: payment.StatusPaid, PaymentRef: "pi_1",
+		Session: "cs_test_a1", Mode: order.Test, Kind: order.SessionPayment, Status: payment.StatusPaid, PaymentRef: "pi_1",
 		Total: order.Money{Minor: 1200, Currency: "gbp"}, Email: "Alex@Example.com", Items: []order.Item{item(1)},
 	}
 	if diff := cmp.Diff(want, f); diff != "" {

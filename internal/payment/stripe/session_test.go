@@ -56,7 +56,7 @@ func TestAPaidSessionIsReadWhole(t *testing.T) {
 				"latest_charge":{"id":"ch_1","object":"charge","billing_details":{"email":"billing@example.com"}}}`))
 	})
 	want := payment.Facts{
-		Session: "cs_test_a1", Mode: order.Test, Kind: payment.SessionPayment, Status: payment.StatusPaid, PaymentRef: "pi_1",
+		Session: "cs_test_a1", Mode: order.Test, Kind: order.SessionPayment, Status: payment.StatusPaid, PaymentRef: "pi_1",
 		Total: order.Money{Minor: 1200, Currency: "eur"}, Email: "Alex+shop@Example.com", Name: "Alex Doe", Items: []order.Item{item(1)},
 	}
 	if diff := cmp.Diff(want, retrieve(t, p)); diff != "" {
@@ -85,36 +85,36 @@ func TestTheStatusIsOnlyWhatIsProved(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name, fields string
-		kind         payment.SessionKind
+		kind         order.SessionKind
 		want         payment.SessionStatus
 	}{
-		{"paid", pay + complete + `"payment_status":"paid"`, payment.SessionPayment, payment.StatusPaid},
-		{"paid without a status", pay + `"payment_status":"paid"`, payment.SessionPayment, payment.StatusPaid},
-		{"paid and expired", pay + `"status":"expired","payment_status":"paid"`, payment.SessionPayment, payment.StatusPaid},
-		{"nothing to pay", pay + complete + `"payment_status":"no_payment_required","payment_intent":null`, payment.SessionPayment, payment.StatusFree},
-		{"nothing to pay, without a status", pay + `"payment_status":"no_payment_required"`, payment.SessionPayment, payment.StatusFree},
-		{"nothing to pay, not finished", pay + `"status":"open","payment_status":"no_payment_required"`, payment.SessionPayment, payment.StatusOpen},
-		{"nothing to pay, expired", pay + `"status":"expired","payment_status":"no_payment_required"`, payment.SessionPayment, payment.StatusExpired},
-		{"setup", `"mode":"setup",` + complete + `"payment_status":"no_payment_required","currency":null,"amount_total":null`, payment.SessionOther, payment.StatusOpen},
-		{"subscription", `"mode":"subscription",` + complete + `"payment_status":"paid","amount_total":0`, payment.SessionOther, payment.StatusPaid},
-		{"processing", pay + complete + intent(`"status":"processing"`), payment.SessionPayment, payment.StatusProcessing},
-		{"processing, intent not expanded", pay + complete + `"payment_status":"unpaid","payment_intent":"pi_1"`, payment.SessionPayment, payment.StatusProcessing},
-		{"processing, no intent", pay + complete + `"payment_status":"unpaid","payment_intent":null`, payment.SessionPayment, payment.StatusProcessing},
-		{"intent cancelled", pay + complete + intent(`"status":"canceled"`), payment.SessionPayment, payment.StatusFailed},
+		{"paid", pay + complete + `"payment_status":"paid"`, order.SessionPayment, payment.StatusPaid},
+		{"paid without a status", pay + `"payment_status":"paid"`, order.SessionPayment, payment.StatusPaid},
+		{"paid and expired", pay + `"status":"expired","payment_status":"paid"`, order.SessionPayment, payment.StatusPaid},
+		{"nothing to pay", pay + complete + `"payment_status":"no_payment_required","payment_intent":null`, order.SessionPayment, payment.StatusFree},
+		{"nothing to pay, without a status", pay + `"payment_status":"no_payment_required"`, order.SessionPayment, payment.StatusFree},
+		{"nothing to pay, not finished", pay + `"status":"open","payment_status":"no_payment_required"`, order.SessionPayment, payment.StatusOpen},
+		{"nothing to pay, expired", pay + `"status":"expired","payment_status":"no_payment_required"`, order.SessionPayment, payment.StatusExpired},
+		{"setup", `"mode":"setup",` + complete + `"payment_status":"no_payment_required","currency":null,"amount_total":null`, order.SessionOther, payment.StatusOpen},
+		{"subscription", `"mode":"subscription",` + complete + `"payment_status":"paid","amount_total":0`, order.SessionOther, payment.StatusPaid},
+		{"processing", pay + complete + intent(`"status":"processing"`), order.SessionPayment, payment.StatusProcessing},
+		{"processing, intent not expanded", pay + complete + `"payment_status":"unpaid","payment_intent":"pi_1"`, order.SessionPayment, payment.StatusProcessing},
+		{"processing, no intent", pay + complete + `"payment_status":"unpaid","payment_intent":null`, order.SessionPayment, payment.StatusProcessing},
+		{"intent cancelled", pay + complete + intent(`"status":"canceled"`), order.SessionPayment, payment.StatusFailed},
 		{"intent failed", pay + complete + intent(`"status":"requires_payment_method","last_payment_error":{"code":"debit_not_authorized","type":"card_error"}`),
-			payment.SessionPayment, payment.StatusFailed},
-		{"intent without an error", pay + complete + intent(`"status":"requires_payment_method","last_payment_error":null`), payment.SessionPayment, payment.StatusProcessing},
+			order.SessionPayment, payment.StatusFailed},
+		{"intent without an error", pay + complete + intent(`"status":"requires_payment_method","last_payment_error":null`), order.SessionPayment, payment.StatusProcessing},
 		{"failed intent of an open session", pay + `"status":"open",` + intent(`"status":"requires_payment_method","last_payment_error":{"type":"card_error"}`),
-			payment.SessionPayment, payment.StatusOpen},
-		{"open", pay + `"status":"open","payment_status":"unpaid"`, payment.SessionPayment, payment.StatusOpen},
-		{"expired", pay + `"status":"expired","payment_status":"unpaid","customer_details":null,"payment_intent":null`, payment.SessionPayment, payment.StatusExpired},
-		{"unpaid without a status", pay + `"payment_status":"unpaid"`, payment.SessionPayment, payment.StatusOpen},
-		{"of 2019", `"mode":null,"payment_intent":"pi_1","display_items":[{"amount":1500,"custom":null}]`, payment.SessionOther, payment.StatusOpen},
-		{"without a payment status", pay + complete + `"payment_status":null`, payment.SessionPayment, payment.StatusOpen},
-		{"an unknown payment status", pay + complete + `"payment_status":"partly_paid"`, payment.SessionPayment, payment.StatusOpen},
-		{"an unknown payment status, expired", pay + `"status":"expired","payment_status":"partly_paid"`, payment.SessionPayment, payment.StatusOpen},
-		{"an unknown status", pay + `"status":"paused","payment_status":"unpaid"`, payment.SessionPayment, payment.StatusOpen},
-		{"an unknown mode", `"mode":"rent",` + complete + `"payment_status":"no_payment_required"`, payment.SessionOther, payment.StatusOpen},
+			order.SessionPayment, payment.StatusOpen},
+		{"open", pay + `"status":"open","payment_status":"unpaid"`, order.SessionPayment, payment.StatusOpen},
+		{"expired", pay + `"status":"expired","payment_status":"unpaid","customer_details":null,"payment_intent":null`, order.SessionPayment, payment.StatusExpired},
+		{"unpaid without a status", pay + `"payment_status":"unpaid"`, order.SessionPayment, payment.StatusOpen},
+		{"of 2019", `"mode":null,"payment_intent":"pi_1","display_items":[{"amount":1500,"custom":null}]`, order.SessionOther, payment.StatusOpen},
+		{"without a payment status", pay + complete + `"payment_status":null`, order.SessionPayment, payment.StatusOpen},
+		{"an unknown payment status", pay + complete + `"payment_status":"partly_paid"`, order.SessionPayment, payment.StatusOpen},
+		{"an unknown payment status, expired", pay + `"status":"expired","payment_status":"partly_paid"`, order.SessionPayment, payment.StatusOpen},
+		{"an unknown status", pay + `"status":"paused","payment_status":"unpaid"`, order.SessionPayment, payment.StatusOpen},
+		{"an unknown mode", `"mode":"rent",` + complete + `"payment_status":"no_payment_required"`, order.SessionOther, payment.StatusOpen},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -24,9 +24,9 @@ const (
 type Ledger interface {
 	Covered(ctx context.Context, environment string) (ledger.Coverage, error)
 	SetCompleteUntil(ctx context.Context, environment string, until time.Time) error
-	NotHeardOf(ctx context.Context, environment string, sales []payment.Sale) ([]payment.Sale, error)
+	NotHeardOf(ctx context.Context, environment string, sales []order.Sale) ([]order.Sale, error)
 	Discover(ctx context.Context, key order.Key) error
-	RecordPayment(ctx context.Context, p ledger.Payment) (ledger.Recorded, error)
+	RecordPayment(ctx context.Context, p order.Assessment) (ledger.Recorded, error)
 }
 
 // Runs starts the orders' workflows.
@@ -116,7 +116,7 @@ type pass struct {
 
 func (p *pass) list(ctx context.Context, since time.Time) error {
 	for cursor := ""; ; {
-		var page []payment.Sale
+		var page []order.Sale
 		var next string
 		class := p.patiently(ctx, func(ctx context.Context) (err error) {
 			page, next, err = p.e.Provider.PaidSessions(ctx, since, cursor)
@@ -153,7 +153,7 @@ func (p *pass) heartbeat() {
 
 const mostNamed = 20
 
-func (p *pass) left(sale payment.Sale, reason string, retryable bool) {
+func (p *pass) left(sale order.Sale, reason string, retryable bool) {
 	p.result.Left++
 	p.result.Reasons[reason]++
 	if len(p.result.LeftSales) < mostNamed {

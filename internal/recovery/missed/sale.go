@@ -7,14 +7,13 @@ import (
 
 	"handover/internal/order"
 	"handover/internal/payment"
-	"handover/internal/proof"
 )
 
 // deal delivers one sale that nobody has told of, writes it down as ignored, or leaves it.
-func (p *pass) deal(ctx context.Context, sale payment.Sale) error {
+func (p *pass) deal(ctx context.Context, sale order.Sale) error {
 	key := order.Key{Environment: p.e.Name, Session: sale.Session}
 	switch {
-	case sale.Kind == payment.SessionOther, p.o.Since == 0 && sale.At.Before(p.from):
+	case sale.Kind == order.SessionOther, p.o.Since == 0 && sale.At.Before(p.from):
 		p.result.Ignored++
 		return nil
 	case !key.Valid() || !p.e.Provider.ValidSession(sale.Session):
@@ -30,7 +29,7 @@ func (p *pass) deal(ctx context.Context, sale payment.Sale) error {
 		p.left(sale, LeftUnread, class != order.ClassPermanent)
 		return ctx.Err()
 	}
-	assessed := proof.Assess(key, p.e.Mode, p.Catalogue, facts)
+	assessed := payment.Assess(key, p.e.Mode, p.Catalogue, facts)
 	switch assessed.State {
 	case order.PaymentIgnored:
 		p.result.Ignored++
@@ -46,7 +45,7 @@ func (p *pass) deal(ctx context.Context, sale payment.Sale) error {
 	return p.deliver(ctx, key, sale)
 }
 
-func (p *pass) deliver(ctx context.Context, key order.Key, sale payment.Sale) error {
+func (p *pass) deliver(ctx context.Context, key order.Key, sale order.Sale) error {
 	if p.o.DryRun {
 		p.result.Repaired++
 		return nil

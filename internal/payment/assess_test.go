@@ -1,11 +1,10 @@
-package proof_test
+package payment_test
 
 import (
 	"testing"
 
 	"handover/internal/order"
 	"handover/internal/payment"
-	"handover/internal/proof"
 )
 
 func catalogue() *order.Catalogue {
@@ -36,11 +35,11 @@ func TestWhatTheProviderProvesIsJudged(t *testing.T) {
 		"failed":       {func(f *payment.Facts) { f.Status = payment.StatusFailed }, order.PaymentFailed, "", 0, false},
 		"expired":      {func(f *payment.Facts) { f.Status = payment.StatusExpired }, order.PaymentFailed, "", 0, false},
 		"unknown word": {func(f *payment.Facts) { f.Status = "new" }, order.PaymentPending, "", 0, false},
-		"subscription": {func(f *payment.Facts) { f.Kind = payment.SessionOther }, order.PaymentIgnored, "", 0, false},
+		"subscription": {func(f *payment.Facts) { f.Kind = order.SessionOther }, order.PaymentIgnored, "", 0, false},
 		"live session in a test environment": {
 			func(f *payment.Facts) { f.Mode = order.Live }, order.PaymentAttention, order.ReasonModeContradicts, 0, false},
 		"live subscription in a test environment": {
-			func(f *payment.Facts) { f.Mode, f.Kind = order.Live, payment.SessionOther }, order.PaymentAttention, order.ReasonModeContradicts, 0, false},
+			func(f *payment.Facts) { f.Mode, f.Kind = order.Live, order.SessionOther }, order.PaymentAttention, order.ReasonModeContradicts, 0, false},
 		"nothing of ours": {func(f *payment.Facts) { f.Items = []order.Item{item(1, "price_other", 1)} }, order.PaymentIgnored, "", 0, false},
 		"no items":        {func(f *payment.Facts) { f.Items = nil }, order.PaymentIgnored, "", 0, false},
 		"some not ours": {func(f *payment.Facts) { f.Items = append(f.Items, item(2, "price_other", 1)) },
@@ -58,11 +57,11 @@ func TestWhatTheProviderProvesIsJudged(t *testing.T) {
 			order.PaymentConfirmed, order.ReasonItemsUnknown, 0, false},
 	} {
 		facts := payment.Facts{
-			Session: "cs_1", Mode: order.Test, Kind: payment.SessionPayment, Status: payment.StatusPaid, PaymentRef: "pi_1",
+			Session: "cs_1", Mode: order.Test, Kind: order.SessionPayment, Status: payment.StatusPaid, PaymentRef: "pi_1",
 			Total: order.Money{Minor: 1200, Currency: "eur"}, Email: "alex@example.com", Name: "Alex", Items: append([]order.Item(nil), ours...),
 		}
 		c.change(&facts)
-		got := proof.Assess(order.Key{Environment: "test", Session: "cs_1"}, order.Test, catalogue(), facts)
+		got := payment.Assess(order.Key{Environment: "test", Session: "cs_1"}, order.Test, catalogue(), facts)
 		if got.State != c.state || got.Reason != c.reason || len(got.Dues) != c.dues || got.Processing != c.processing {
 			t.Errorf("%s: %s, reason %q, %d dues, processing %v; want %s, %q, %d, %v",
 				name, got.State, got.Reason, len(got.Dues), got.Processing, c.state, c.reason, c.dues, c.processing)
@@ -81,8 +80,8 @@ func TestOddAddressesStayAsTheBuyerTypedThem(t *testing.T) {
 	for _, address := range []string{
 		"Alex.Rivers+guide@Example.COM", `"alex rivers"@example.com`, "o'neil@example.co.uk", "алекс@example.com", "alex@sub.пример.рф", "a@b",
 	} {
-		got := proof.Assess(order.Key{Environment: "test", Session: "cs_1"}, order.Test, catalogue(), payment.Facts{
-			Mode: order.Test, Kind: payment.SessionPayment, Status: payment.StatusPaid, Email: " " + address + " ", Items: []order.Item{item(1, "price_guide", 1)},
+		got := payment.Assess(order.Key{Environment: "test", Session: "cs_1"}, order.Test, catalogue(), payment.Facts{
+			Mode: order.Test, Kind: order.SessionPayment, Status: payment.StatusPaid, Email: " " + address + " ", Items: []order.Item{item(1, "price_guide", 1)},
 		})
 		if got.Email != address || got.Reason != "" {
 			t.Errorf("%q became %q, reason %q", address, got.Email, got.Reason)

@@ -1,18 +1,12 @@
-// Package proof judges what a payment provider proves about a session, against the environment that was asked and the
-// shop's catalogue.
-package proof
+package payment
 
-import (
-	"handover/internal/ledger"
-	"handover/internal/order"
-	"handover/internal/payment"
-)
+import "handover/internal/order"
 
 // Assess says what the facts make of the order: what its payment is, what is owed on it, and why a person has to decide
 // where one has to. Amounts decide nothing: promotion codes, taxes and currency conversion change them
 // (https://docs.stripe.com/checkout/fulfillment).
-func Assess(key order.Key, mode order.Mode, c *order.Catalogue, f payment.Facts) ledger.Payment {
-	p := ledger.Payment{Key: key, Ref: f.PaymentRef, Total: f.Total, Email: f.Email, Name: f.Name, Reversed: f.Reversed}
+func Assess(key order.Key, mode order.Mode, c *order.Catalogue, f Facts) order.Assessment {
+	p := order.Assessment{Key: key, Ref: f.PaymentRef, Total: f.Total, Email: f.Email, Name: f.Name, Reversed: f.Reversed}
 	items, ours, others := c.Match(f.Items)
 	p.Items = items
 	if email, ok := order.CleanAddress(f.Email); ok {
@@ -23,19 +17,19 @@ func Assess(key order.Key, mode order.Mode, c *order.Catalogue, f payment.Facts)
 	switch {
 	case f.Mode != mode:
 		p.State, p.Reason, p.Class = order.PaymentAttention, order.ReasonModeContradicts, order.ClassPermanent
-	case f.Kind != payment.SessionPayment:
+	case f.Kind != order.SessionPayment:
 		p.State = order.PaymentIgnored
-	case f.Status == payment.StatusPaid || f.Status == payment.StatusFree:
+	case f.Status == StatusPaid || f.Status == StatusFree:
 		assessItems(c, &p, ours, others)
-	case f.Status == payment.StatusFailed || f.Status == payment.StatusExpired:
+	case f.Status == StatusFailed || f.Status == StatusExpired:
 		p.State = order.PaymentFailed
 	default:
-		p.State, p.Processing = order.PaymentPending, f.Status == payment.StatusProcessing
+		p.State, p.Processing = order.PaymentPending, f.Status == StatusProcessing
 	}
 	return p
 }
 
-func assessItems(c *order.Catalogue, p *ledger.Payment, ours, others int) {
+func assessItems(c *order.Catalogue, p *order.Assessment, ours, others int) {
 	switch {
 	case ours == 0:
 		p.State = order.PaymentIgnored
