@@ -9,8 +9,9 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"handover/activities"
+	"handover/internal/flow"
+	"handover/internal/lab/sandbox"
 	"handover/internal/order"
-	"handover/internal/sandbox"
 )
 
 // attempt is one attempt at a step; again is one that follows another of the same step.
@@ -105,14 +106,14 @@ func TestRepeatedAttemptGivesTheAnswerThatWasLost(t *testing.T) {
 		"nothing to change":                {before(confirming, granting), changing},
 		"access that ends":                 {before(confirming, granting, refunding(0), reviewing), changing},
 		"access that is held":              {before(confirming, granting, disputing("needs_response"), reviewing), changing},
-		"resend":                           {before(confirming, granting, sending), deciding(activities.KindResend, "")},
-		"resend while one is under way":    {before(confirming, granting), deciding(activities.KindResend, "")},
-		"retry with nothing stopped":       {before(confirming, granting, sending), deciding(activities.KindRetry, "")},
-		"retry of a refused email":         {func(b *bench) { refusedEmail(b); _, _ = b.send(1) }, deciding(activities.KindRetry, "")},
-		"revoke":                           {before(confirming, granting, sending), deciding(activities.KindRevoke, "")},
-		"restore":                          {before(confirming, granting, sending, refunding(0), reviewing, changing), deciding(activities.KindRestore, "")},
-		"relink":                           {before(confirming, granting, sending), deciding(activities.KindRelink, "")},
-		"a request nobody understands":     {before(confirming, granting), deciding(activities.KindResend, order.RefusedAddress)},
+		"resend":                           {before(confirming, granting, sending), deciding(flow.KindResend, "")},
+		"resend while one is under way":    {before(confirming, granting), deciding(flow.KindResend, "")},
+		"retry with nothing stopped":       {before(confirming, granting, sending), deciding(flow.KindRetry, "")},
+		"retry of a refused email":         {func(b *bench) { refusedEmail(b); _, _ = b.send(1) }, deciding(flow.KindRetry, "")},
+		"revoke":                           {before(confirming, granting, sending), deciding(flow.KindRevoke, "")},
+		"restore":                          {before(confirming, granting, sending, refunding(0), reviewing, changing), deciding(flow.KindRestore, "")},
+		"relink":                           {before(confirming, granting, sending), deciding(flow.KindRelink, "")},
+		"a request nobody understands":     {before(confirming, granting), deciding(flow.KindResend, order.RefusedAddress)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -152,7 +152,7 @@ func TestRateLimitSpendsNothing(t *testing.T) {
 	}
 }
 
-func (b *bench) retry(id string) ledger.Decision {
+func (b *bench) retry(id string) order.Decision {
 	b.t.Helper()
 	r := b.request(id)
 	r.Kind = "retry"

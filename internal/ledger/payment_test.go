@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"handover/internal/ledger"
 	"handover/internal/order"
 )
 
