@@ -170,7 +170,7 @@ func reconciledLines(name string, r missed.Result, dry bool) []string {
 	if r.Problem != "" {
 		lines = append(lines, "  "+problemSentence(r.Problem))
 	}
-	return append(lines, "  every sale is known to have been heard of until "+r.CompleteUntil.UTC().Format("2006-01-02 15:04 MST"))
+	return append(lines, "  every sale is in the ledger until "+r.CompleteUntil.UTC().Format("2006-01-02 15:04 MST"))
 }
 
 var leftSentences = map[string]string{

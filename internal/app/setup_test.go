@@ -10,17 +10,17 @@ import (
 	"handover/internal/config"
 )
 
-// The README's configuration is what people start from.
-func TestTheReadmesConfigurationLoads(t *testing.T) {
+// The configuration in setup.md is what people start from.
+func TestTheConfigurationInTheDocumentsLoads(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "setup.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, block, found := strings.Cut(string(text), "```toml\n")
 	block, _, closed := strings.Cut(block, "```")
 	if !found || !closed {
-		t.Fatal("the README has no toml block")
+		t.Fatal("docs/setup.md has no toml block")
 	}
 	path := filepath.Join(t.TempDir(), "handover.toml")
 	if err := os.WriteFile(path, []byte(block), 0o600); err != nil {
