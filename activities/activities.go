@@ -49,7 +49,13 @@ type Config struct {
 	EmailAttempts  int
 	AccessAttempts int
 	RevokeAttempts int
-	OpenFor        time.Duration
+
+	// What a run decides its next command by. It gets these in the results of its activities, so that a replay under other
+	// settings decides as the run did.
+	OpenFor         time.Duration // how long an order is listened to after it was delivered
+	AwaitPaymentFor time.Duration // how long a payment on its way is waited for
+	PaymentGiveUp   time.Duration // how long waits that the payment provider asks for may take together
+	EmailGiveUp     time.Duration // the same of the email provider
 }
 
 // Deps are the parts of the world that the steps touch.

@@ -54,6 +54,15 @@ const (
 	resendKey = "re_4242emails"
 )
 
+// What the runs steer by.
+const (
+	openFor      = 720 * time.Hour
+	awaitPayment = 336 * time.Hour
+	giveUp       = 12 * time.Hour
+)
+
+func inSeconds(d time.Duration) int { return int(d.Seconds()) }
+
 var (
 	oldSecret = strings.Repeat("old-secret-", 3)
 	newSecret = strings.Repeat("new-secret-", 3)
@@ -97,7 +106,7 @@ func newBench(t *testing.T) *bench {
 		callTimeout: 10 * time.Second, mode: order.Test,
 		cfg: activities.Config{
 			From: "Shop <orders@shop.example>", ShopName: "Shop", EmailLease: time.Minute, EmailWindow: 23 * time.Hour, EmailAttempts: 8,
-			AccessAttempts: 8, OpenFor: 720 * time.Hour,
+			AccessAttempts: 8, OpenFor: openFor, AwaitPaymentFor: awaitPayment, PaymentGiveUp: giveUp, EmailGiveUp: giveUp,
 		},
 		products: []order.Product{{ID: "guide", Name: "The Guide", SoldAs: []string{"price_guide"}, Access: []order.AccessSpec{
 			{Kind: "download", File: "guide.pdf"}, {Kind: "license"},

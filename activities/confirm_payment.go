@@ -38,6 +38,11 @@ type ConfirmPaymentResult struct {
 	Reason      order.Reason       `json:"reason,omitempty"`       // why a person has to decide, if one has to
 	WaitSeconds int                `json:"wait_seconds,omitempty"` // the provider asks to wait; nothing was found out
 	ReviewDue   bool               `json:"review_due,omitempty"`   // there was a refund or a dispute: review before anything is given
+
+	// AwaitSeconds is how long a payment on its way is polled.
+	AwaitSeconds int `json:"await_seconds,omitempty"`
+	// OpenSeconds is how long the workflow listens after the delivery of a confirmed payment.
+	OpenSeconds int `json:"open_seconds,omitempty"`
 }
 
 // ConfirmPayment makes it known whether the session is paid: it retrieves the session from the provider with the
@@ -52,7 +57,7 @@ func (a *Activities) ConfirmPayment(ctx context.Context, in ConfirmPaymentInput)
 			return ConfirmPaymentResult{}, a.failed(ctx, stepPayment, in.Order, judge(err).class, err)
 		}
 		if known.State == order.PaymentConfirmed && known.Reason != order.ReasonItemsUnknown {
-			return recorded(known), nil
+			return a.recorded(known), nil
 		}
 	}
 	environment, found := a.Environments[in.Order.Environment]
@@ -74,20 +79,31 @@ func (a *Activities) ConfirmPayment(ctx context.Context, in ConfirmPaymentInput)
 	}
 	failpoint.Hit("payment.recorded")
 	a.done(ctx, stepPayment, in.Order, string(now.State))
-	return recorded(now), nil
+	return a.recorded(now), nil
 }
 
 // recorded is the one answer of every attempt: one whose own answer was lost has to say the same once more, above all
 // that the money may have gone back.
-func recorded(r ledger.Recorded) ConfirmPaymentResult {
-	return ConfirmPaymentResult{Payment: r.State, Reason: r.Reason, ReviewDue: r.Reversed}
+func (a *Activities) recorded(r ledger.Recorded) ConfirmPaymentResult {
+	return a.steered(ConfirmPaymentResult{Payment: r.State, Reason: r.Reason, ReviewDue: r.Reversed})
+}
+
+// steered adds what the run decides its next step by.
+func (a *Activities) steered(r ConfirmPaymentResult) ConfirmPaymentResult {
+	switch r.Payment {
+	case order.PaymentPending:
+		r.AwaitSeconds = seconds(a.cfg.AwaitPaymentFor)
+	case order.PaymentConfirmed:
+		r.OpenSeconds = seconds(a.cfg.OpenFor)
+	}
+	return r
 }
 
 func (a *Activities) paymentFailure(ctx context.Context, in ConfirmPaymentInput, err error) (ConfirmPaymentResult, error) {
 	v := judge(err)
 	if v.class == order.ClassRateLimited {
 		a.Outcomes.StepEnded(stepPayment, v.class)
-		return ConfirmPaymentResult{Payment: order.PaymentPending, WaitSeconds: seconds(v.wait)}, nil
+		return a.steered(ConfirmPaymentResult{Payment: order.PaymentPending, WaitSeconds: seconds(v.wait)}), nil
 	}
 	if v.class.Final() {
 		return ConfirmPaymentResult{}, a.stopPayment(ctx, in, v.class, err)

@@ -140,7 +140,7 @@ func TestEveryAnswerOfAConfirmedPaymentSaysThatTheMoneyMayHaveGoneBack(t *testin
 	b := newBench(t).buy(nil)
 	_, err := b.sandbox.Refund(t.Context(), b.key.Session, sandbox.Refund{})
 	b.must(err)
-	want := activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed, ReviewDue: true}
+	want := activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed, ReviewDue: true, OpenSeconds: inSeconds(openFor)}
 	for _, in := range []activities.ConfirmPaymentInput{{Origin: runID}, {Origin: runID, Again: true}, {Origin: "an earlier run"}} {
 		if found, err := b.confirm(in); err != nil || found != want {
 			t.Errorf("%+v: %+v, %v; want %+v", in, found, err, want)

@@ -28,7 +28,8 @@ type ReviewPaymentInput struct {
 
 // ReviewPaymentResult is what the review came to. What it makes of the order is in the ledger.
 type ReviewPaymentResult struct {
-	WaitSeconds int `json:"wait_seconds,omitempty"` // the provider asks to wait; nothing was found out
+	WaitSeconds   int `json:"wait_seconds,omitempty"`    // the provider asks to wait; nothing was found out
+	GiveUpSeconds int `json:"give_up_seconds,omitempty"` // how long such waits may take together
 }
 
 // ReviewPayment makes it known what became of the money of a confirmed payment: it asks the provider for the refunds and
@@ -75,7 +76,7 @@ func (a *Activities) reviewFailure(ctx context.Context, key order.Key, err error
 	v := judge(err)
 	if v.class == order.ClassRateLimited {
 		a.Outcomes.StepEnded(stepReview, v.class)
-		return ReviewPaymentResult{WaitSeconds: seconds(v.wait)}, nil
+		return ReviewPaymentResult{WaitSeconds: seconds(v.wait), GiveUpSeconds: seconds(a.cfg.PaymentGiveUp)}, nil
 	}
 	if v.class.Final() {
 		write, cancel := detached(ctx)

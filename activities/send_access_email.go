@@ -31,9 +31,10 @@ type SendAccessEmailInput struct {
 
 // SendAccessEmailResult is what became of it.
 type SendAccessEmailResult struct {
-	Email       order.EmailState `json:"email"`
-	WaitSeconds int              `json:"wait_seconds,omitempty"` // try again after that; no attempt was spent
-	Resting     bool             `json:"resting,omitempty"`      // not wanted now
+	Email         order.EmailState `json:"email"`
+	WaitSeconds   int              `json:"wait_seconds,omitempty"`    // try again after that; no attempt was spent
+	GiveUpSeconds int              `json:"give_up_seconds,omitempty"` // how long such waits may take together
+	Resting       bool             `json:"resting,omitempty"`         // not wanted now
 }
 
 // SendAccessEmail makes the email provider accept one generation of the access email. The message is frozen with the
@@ -116,7 +117,7 @@ func (a *Activities) unclaimed(ctx context.Context, work ledger.Work, err error)
 	case ledger.DeniedResting: // access has ended or is held; it goes out when that is over
 		return SendAccessEmailResult{Email: order.EmailPending, Resting: true}, nil
 	case ledger.DeniedHeld:
-		return SendAccessEmailResult{Email: order.EmailPending, WaitSeconds: seconds(denied.Until)}, nil
+		return a.emailWaits(denied.Until), nil
 	case ledger.DeniedStopped:
 		// The attempt that stopped it died before it could say so: this one says it.
 		class := denied.Class
@@ -145,7 +146,7 @@ func (a *Activities) sendFailure(ctx context.Context, work ledger.Work, token st
 	}
 	if limited {
 		a.Outcomes.StepEnded(stepEmail, v.class)
-		return SendAccessEmailResult{Email: order.EmailPending, WaitSeconds: seconds(v.wait)}, nil
+		return a.emailWaits(v.wait), nil
 	}
 	return SendAccessEmailResult{}, a.failed(ctx, stepEmail, work.Key, v.class, err)
 }
@@ -212,6 +213,11 @@ func (a *Activities) productName(id string) string {
 		return p.Name
 	}
 	return id
+}
+
+// emailWaits asks the run to try again later.
+func (a *Activities) emailWaits(wait time.Duration) SendAccessEmailResult {
+	return SendAccessEmailResult{Email: order.EmailPending, WaitSeconds: seconds(wait), GiveUpSeconds: seconds(a.cfg.EmailGiveUp)}
 }
 
 // seconds rounds up: a wait is never cut short.

@@ -151,7 +151,7 @@ func TestLimitIsWaitedOutAndSpendsNothing(t *testing.T) {
 			f := quoting(429, c.name)
 			f.RetryAfter, f.Times = c.after, 3
 			b.fault(f)
-			want := activities.SendAccessEmailResult{Email: order.EmailPending, WaitSeconds: c.want}
+			want := activities.SendAccessEmailResult{Email: order.EmailPending, WaitSeconds: c.want, GiveUpSeconds: inSeconds(giveUp)}
 			for range 3 {
 				if sent, err := b.send(1); err != nil || sent != want {
 					t.Fatalf("sent %+v, %v; want %+v", sent, err, want)

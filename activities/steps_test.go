@@ -22,18 +22,18 @@ func TestLookAtThePaymentIsRecorded(t *testing.T) {
 		change func(*sandbox.Session)
 		want   activities.ConfirmPaymentResult
 	}{
-		"paid":   {nil, activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed}},
-		"unpaid": {func(s *sandbox.Session) { s.PaymentStatus = "unpaid" }, activities.ConfirmPaymentResult{Payment: order.PaymentPending}},
+		"paid":   {nil, activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed, OpenSeconds: inSeconds(openFor)}},
+		"unpaid": {func(s *sandbox.Session) { s.PaymentStatus = "unpaid" }, activities.ConfirmPaymentResult{Payment: order.PaymentPending, AwaitSeconds: inSeconds(awaitPayment)}},
 		"open": {func(s *sandbox.Session) { s.Status, s.PaymentStatus = "open", "unpaid" },
-			activities.ConfirmPaymentResult{Payment: order.PaymentPending}},
+			activities.ConfirmPaymentResult{Payment: order.PaymentPending, AwaitSeconds: inSeconds(awaitPayment)}},
 		"expired": {func(s *sandbox.Session) { s.Status, s.PaymentStatus = "expired", "unpaid" },
 			activities.ConfirmPaymentResult{Payment: order.PaymentFailed}},
 		"not ours": {func(s *sandbox.Session) { s.Items = []sandbox.Item{{Price: "price_other"}} },
 			activities.ConfirmPaymentResult{Payment: order.PaymentIgnored}},
 		"some not ours": {func(s *sandbox.Session) { s.Items = append(s.Items, sandbox.Item{Price: "price_other"}) },
-			activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed, Reason: order.ReasonItemsUnknown}},
+			activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed, OpenSeconds: inSeconds(openFor), Reason: order.ReasonItemsUnknown}},
 		"no address": {func(s *sandbox.Session) { s.Email = "" },
-			activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed, Reason: order.ReasonNoAddress}},
+			activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed, OpenSeconds: inSeconds(openFor), Reason: order.ReasonNoAddress}},
 		"live": {func(s *sandbox.Session) { s.Live = true },
 			activities.ConfirmPaymentResult{Payment: order.PaymentAttention, Reason: order.ReasonModeContradicts}},
 	} {
@@ -71,7 +71,7 @@ func TestConfirmedPaymentIsNotLookedAtAgain(t *testing.T) {
 		// The straight path does not ask the ledger, and looking once too often changes nothing.
 		{"first look once more", activities.ConfirmPaymentInput{Origin: runID}, 2},
 	} {
-		if found, err := b.confirm(c.in); err != nil || found != (activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed}) {
+		if found, err := b.confirm(c.in); err != nil || found != (activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed, OpenSeconds: inSeconds(openFor)}) {
 			t.Errorf("%s: %+v, %v", c.name, found, err)
 		}
 		counts, err := b.sandbox.Counts(t.Context())
@@ -125,8 +125,19 @@ func TestLimitOfThePaymentProviderIsWaitedOut(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).buy(nil)
 	b.fault(sandbox.Fault{Target: "stripe.session", Mode: "rate_limit", RetryAfter: 9, Times: 1})
-	want := activities.ConfirmPaymentResult{Payment: order.PaymentPending, WaitSeconds: 9}
+	want := activities.ConfirmPaymentResult{Payment: order.PaymentPending, WaitSeconds: 9, AwaitSeconds: inSeconds(awaitPayment)}
 	if found, err := b.confirm(activities.ConfirmPaymentInput{}); err != nil || found != want {
+		t.Errorf("found %+v, %v; want %+v", found, err, want)
+	}
+}
+
+func TestWaitForTheStateOfTheMoneySaysWhenItIsGivenUp(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).granted()
+	b.fault(sandbox.Fault{Target: "stripe.payment_intent", Mode: "rate_limit", RetryAfter: 9, Times: 1})
+	want := activities.ReviewPaymentResult{WaitSeconds: 9, GiveUpSeconds: inSeconds(giveUp)}
+	found, err := execute[activities.ReviewPaymentResult](t, b.worker().ReviewPayment, activities.ReviewPaymentInput{Order: b.key})
+	if err != nil || found != want {
 		t.Errorf("found %+v, %v; want %+v", found, err, want)
 	}
 }

@@ -174,7 +174,9 @@ func newActivities(p *app.Process, runs *dispatch.Dispatcher) (*activities.Activ
 	}, activities.Config{
 		From: p.Config.Email.From, ReplyTo: p.Config.Email.ReplyTo, ShopName: p.ShopName(),
 		EmailLease: steps.Email.StartToClose(), EmailWindow: p.Config.Email.SendWindow(), EmailAttempts: steps.Email.Attempts,
-		AccessAttempts: steps.Access.Attempts, RevokeAttempts: steps.Revoke.Attempts, OpenFor: p.Config.Orders.OpenFor,
+		AccessAttempts: steps.Access.Attempts, RevokeAttempts: steps.Revoke.Attempts,
+		OpenFor: p.Config.Orders.OpenFor, AwaitPaymentFor: p.Config.Orders.AwaitPaymentFor,
+		PaymentGiveUp: steps.Payment.GiveUpAfter, EmailGiveUp: steps.Email.GiveUpAfter,
 	}), nil
 }
 
@@ -182,7 +184,7 @@ func workflowConfig(p *app.Process) workflows.Config {
 	steps := p.Config.Steps
 	return workflows.Config{
 		Payment: policy(steps.Payment), Access: policy(steps.Access), Email: policy(steps.Email), Revoke: policy(steps.Revoke),
-		EmailQueue: temporalclient.EmailQueue(p.Settings.TaskQueue), OpenFor: p.Config.Orders.OpenFor, AwaitPaymentFor: p.Config.Orders.AwaitPaymentFor,
+		EmailQueue: temporalclient.EmailQueue(p.Settings.TaskQueue),
 	}
 }
 

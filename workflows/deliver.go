@@ -59,7 +59,7 @@ type delivery struct {
 	stopping bool         // the order is being marked for a person
 	note     string
 
-	openFor time.Duration
+	openFor time.Duration // as the steps' results say; 0 until one does
 	closing workflow.Future
 
 	reversal
@@ -71,12 +71,11 @@ func (w *Workflows) begin(ctx workflow.Context, in flow.Input) (*delivery, error
 		return nil, temporal.NewNonRetryableApplicationError("environment and session must be those of an order key", "bad_input", nil)
 	}
 	d := &delivery{
-		State:   flow.State{Payment: order.PaymentPending, Access: order.AccessPending, Email: order.EmailPending, Generation: 1},
-		in:      in,
-		cfg:     w.cfg,
-		origin:  workflow.GetInfo(ctx).OriginalRunID,
-		look:    true,
-		openFor: w.cfg.OpenFor,
+		State:  flow.State{Payment: order.PaymentPending, Access: order.AccessPending, Email: order.EmailPending, Generation: 1},
+		in:     in,
+		cfg:    w.cfg,
+		origin: workflow.GetInfo(ctx).OriginalRunID,
+		look:   true,
 	}
 	return d, d.openInbox(ctx)
 }
@@ -86,9 +85,7 @@ func (d *delivery) readLedger(ctx workflow.Context) {
 	if !d.in.Known {
 		return
 	}
-	if known, ok := d.catchUp(ctx); ok && known.Payment == order.PaymentConfirmed {
-		d.openFor = time.Duration(known.OpenSeconds) * time.Second
-	}
+	d.catchUp(ctx)
 	// The request that started this run is decided on what it found, not on what the run has made of it.
 	for d.take(ctx) {
 		d.answer(ctx)
@@ -97,14 +94,15 @@ func (d *delivery) readLedger(ctx workflow.Context) {
 
 // catchUp takes up the order as the ledger has it. Requests are left waiting meanwhile: the answer would be older than
 // what they decide.
-func (d *delivery) catchUp(ctx workflow.Context) (known activities.ReadOrderResult, ok bool) {
+func (d *delivery) catchUp(ctx workflow.Context) {
+	var known activities.ReadOrderResult
 	reading := workflow.WithActivityOptions(ctx, ledgerPolicy.options("Read what is done already"))
 	if err := workflow.ExecuteActivity(reading, a.ReadOrder, activities.ReadOrderInput{Order: d.in.Key}).Get(ctx, &known); err != nil {
-		return known, false // every step asks the ledger itself before it does anything
+		return // every step asks the ledger itself before it does anything
 	}
 	d.takeUp(known)
 	d.look = !d.settled()
-	return known, true
+	d.openFor = cmp.Or(d.openFor, inSeconds(known.OpenSeconds))
 }
 
 // confirmPayment looks at the payment until it is settled: at once, when an event says that there may be something new,
@@ -115,16 +113,14 @@ func (d *delivery) confirmPayment(ctx workflow.Context) {
 	}
 	d.stepping = true
 	defer func() { d.stepping = false }()
-	giveUp := workflow.Now(ctx).Add(d.cfg.AwaitPaymentFor)
+	began := workflow.Now(ctx)
 	for n := 0; ; n++ {
-		wait, settled := d.lookOnce(ctx)
+		found, settled := d.lookOnce(ctx)
 		if settled {
 			return
 		}
-		if wait == 0 {
-			wait = looks[min(n, len(looks)-1)]
-		}
-		if workflow.Now(ctx).Add(wait).After(giveUp) {
+		wait := cmp.Or(inSeconds(found.WaitSeconds), looks[min(n, len(looks)-1)])
+		if workflow.Now(ctx).Add(wait).Sub(began) > inSeconds(found.AwaitSeconds) {
 			d.stop(ctx, "payment", order.ClassSpent, order.ReasonPaymentOverdue)
 			return
 		}
@@ -132,26 +128,26 @@ func (d *delivery) confirmPayment(ctx workflow.Context) {
 	}
 }
 
-// lookOnce retrieves the session once. It returns how long the provider asks to wait, or that there is no more to find.
-func (d *delivery) lookOnce(ctx workflow.Context) (wait time.Duration, settled bool) {
+// lookOnce retrieves the session once. It returns what was found, and that there is no more to find.
+func (d *delivery) lookOnce(ctx workflow.Context) (found activities.ConfirmPaymentResult, settled bool) {
 	in := activities.ConfirmPaymentInput{Order: d.in.Key, Event: d.in.Event, Origin: d.origin, Again: d.in.Known || !d.lookedAt.IsZero()}
 	d.look, d.lookedAt = false, workflow.Now(ctx)
-	var found activities.ConfirmPaymentResult
 	if err := d.run(ctx, d.cfg.Payment, "Ask the payment provider whether it is paid", a.ConfirmPayment, in, &found); err != nil {
 		if d.Payment != order.PaymentConfirmed { // else it still waits for the same person
 			d.stop(ctx, "payment", classOf(err), "")
 		}
-		return 0, true
+		return found, true
 	}
 	if found.WaitSeconds > 0 {
-		return time.Duration(found.WaitSeconds) * time.Second, false
+		return found, false
 	}
+	d.openFor = cmp.Or(d.openFor, inSeconds(found.OpenSeconds))
 	d.Payment, d.Reason = found.Payment, found.Reason
 	d.reviewDue = d.reviewDue || found.ReviewDue
 	if d.Payment == order.PaymentPending {
 		d.mark(ctx)
 		d.describe(ctx)
-		return 0, false
+		return found, false
 	}
 	d.emailDue = d.Payment == order.PaymentConfirmed
 	switch found.Reason.Step() {
@@ -162,7 +158,7 @@ func (d *delivery) lookOnce(ctx workflow.Context) (wait time.Duration, settled b
 	default:
 		d.Access = order.AccessPending
 	}
-	return 0, true
+	return found, true
 }
 
 // grantAccess makes everything exist that the buyer paid for.

@@ -25,7 +25,7 @@ func (d *delivery) sendEmail(ctx workflow.Context) {
 // or when access has ended meanwhile. Waits that the provider asks for spend no attempt, and are bounded all the same.
 func (d *delivery) sendGeneration(ctx workflow.Context, generation int) {
 	superseded := func() bool { return d.Generation != generation || d.Access != order.AccessGranted }
-	giveUp := workflow.Now(ctx).Add(d.cfg.Email.GiveUpAfter)
+	began := workflow.Now(ctx)
 	for !superseded() {
 		sent, err := d.attemptEmail(ctx, generation, superseded)
 		switch {
@@ -44,8 +44,8 @@ func (d *delivery) sendGeneration(ctx workflow.Context, generation int) {
 			}
 			return
 		}
-		wait := time.Duration(sent.WaitSeconds) * time.Second
-		if workflow.Now(ctx).Add(wait).After(giveUp) {
+		wait := inSeconds(sent.WaitSeconds)
+		if workflow.Now(ctx).Add(wait).Sub(began) > inSeconds(sent.GiveUpSeconds) {
 			d.stop(ctx, "email", order.ClassSpent, "")
 			return
 		}

@@ -17,8 +17,10 @@ type Policy struct {
 	StartToClose time.Duration // one attempt
 }
 
-// Config is everything that the shop may set about the workflow. A replay compares the order of commands and neither
-// their timeouts nor their timers' lengths, so these values may change while orders are open.
+// Config is what the shop may set about how the steps are carried out: timeouts, retries and queues. A replay compares the
+// order of commands and none of these, so they may change while orders are open. What decides which command comes next,
+// as how long a payment is waited for, is no part of it: it comes in the results of the activities, so that a replay decides
+// as the run did.
 type Config struct {
 	Payment Policy
 	Access  Policy
@@ -26,11 +28,10 @@ type Config struct {
 	Revoke  Policy
 	// EmailQueue is the task queue on which messages are sent, where the provider's rate limit is kept.
 	EmailQueue string
-	// OpenFor is how long an order is listened to after it was delivered.
-	OpenFor time.Duration
-	// AwaitPaymentFor is how long a payment on its way is waited for.
-	AwaitPaymentFor time.Duration
 }
+
+// inSeconds reads what an activity's result says in seconds.
+func inSeconds(n int) time.Duration { return time.Duration(n) * time.Second }
 
 // ledgerPolicy bounds the steps that only touch our own database: they outlast a long outage of it, and end.
 var ledgerPolicy = Policy{

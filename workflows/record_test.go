@@ -56,6 +56,7 @@ type recorder struct {
 	queue   string // listens for thirty days
 	brief   string // closes right after the delivery
 	barren  string // can give no access
+	hasty   string // gives up what others wait for
 }
 
 // nothing is access that cannot be made.
@@ -82,16 +83,20 @@ func newRecorder(t *testing.T) *recorder {
 	t.Cleanup(c.Close)
 	r := &recorder{
 		t: t, client: c, ledger: ledger.New(testenv.Migrated(t)), sandbox: sandbox.Client{Base: server.URL},
-		queue: testenv.TaskQueue(t), brief: testenv.TaskQueue(t), barren: testenv.TaskQueue(t),
+		queue: testenv.TaskQueue(t), brief: testenv.TaskQueue(t), barren: testenv.TaskQueue(t), hasty: testenv.TaskQueue(t),
 	}
-	r.work(r.queue, 30*day, accessregistry.Own())
-	r.work(r.brief, time.Second, accessregistry.Own())
-	r.work(r.barren, 30*day, []access.Own{nothing{}})
+	patient := newWorld().steer
+	brief, hasty := patient, steering{openFor: patient.openFor, awaitPayment: time.Second, giveUp: time.Minute}
+	brief.openFor = time.Second
+	r.work(r.queue, patient, accessregistry.Own())
+	r.work(r.brief, brief, accessregistry.Own())
+	r.work(r.barren, patient, []access.Own{nothing{}})
+	r.work(r.hasty, hasty, accessregistry.Own())
 	return r
 }
 
 // work starts a worker on a queue.
-func (r *recorder) work(queue string, openFor time.Duration, own []access.Own) {
+func (r *recorder) work(queue string, steer steering, own []access.Own) {
 	r.t.Helper()
 	provider, err := stripe.New(stripe.Config{APIKey: stripeKey, WebhookSecrets: []string{"whsec_recording"}, Mode: order.Test, APIURL: r.sandbox.Base})
 	must(r.t, err)
@@ -105,10 +110,11 @@ func (r *recorder) work(queue string, openFor time.Duration, own []access.Own) {
 			Access: []order.AccessSpec{{Kind: "download", File: "guide.pdf"}, {Kind: "license"}}}}),
 		Kinds: own, Sender: sender, Links: links, Outcomes: uncounted{}, Log: slog.New(slog.DiscardHandler),
 	}, activities.Config{
-		From: "Shop <orders@shop.example>", EmailLease: time.Minute, EmailWindow: 23 * time.Hour, EmailAttempts: 8, AccessAttempts: 8, RevokeAttempts: 8, OpenFor: openFor,
+		From: "Shop <orders@shop.example>", EmailLease: time.Minute, EmailWindow: 23 * time.Hour, EmailAttempts: 8, AccessAttempts: 8, RevokeAttempts: 8,
+		OpenFor: steer.openFor, AwaitPaymentFor: steer.awaitPayment, PaymentGiveUp: steer.giveUp, EmailGiveUp: steer.giveUp,
 	})
 	cfg := config()
-	cfg.EmailQueue, cfg.OpenFor = queue, openFor
+	cfg.EmailQueue = queue
 	w := worker.New(r.client, queue, worker.Options{Identity: "worker"})
 	w.RegisterWorkflowWithOptions(workflows.New(cfg).Deliver, workflow.RegisterOptions{Name: flow.DeliverName})
 	w.RegisterActivity(steps)
@@ -255,7 +261,7 @@ func (r *recording) save(name string) {
 	host, err := os.Hostname()
 	must(r.t, err)
 	// Queues that are bound to one worker are named after its machine.
-	anonymous := strings.NewReplacer(`"`+host+`:`, `"host:`, r.recorder.queue, "handover", r.brief, "handover", r.barren, "handover").Replace(text.String())
+	anonymous := strings.NewReplacer(`"`+host+`:`, `"host:`, r.recorder.queue, "handover", r.brief, "handover", r.barren, "handover", r.hasty, "handover").Replace(text.String())
 	must(r.t, os.WriteFile(file, []byte(anonymous), 0o644))
 }
 
@@ -325,6 +331,24 @@ func recordHistories(t *testing.T) {
 	must(t, err)
 	failed.resume(flow.SignalPaymentEvent, nil).until(timer, 1).save("resumed_for_an_event")
 	recordReversals(r)
+	recordWaits(r)
+}
+
+// recordWaits plays the waits whose end the shop's settings decide, and what comes when they are over.
+func recordWaits(r *recorder) {
+	const timer, attribute = enumspb.EVENT_TYPE_TIMER_STARTED, enumspb.EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES
+	told := map[string]string{"event": "evt_money", "about": flow.AboutReversal}
+
+	r.order(r.hasty, func(s *sandbox.Session) { s.PaymentStatus = "unpaid" }).start().until(attribute, 1).save("payment_overdue")
+
+	limited := r.order(r.hasty, nil)
+	r.fault(sandbox.Fault{Target: "resend.send", Mode: "rate_limit", RetryAfter: 3600, Match: limited.key.EmailKey(1)})
+	limited.start().until(attribute, 1).save("email_waited_too_long")
+
+	waiting, tooLong := r.order(r.queue, nil).start().until(timer, 1), r.order(r.hasty, nil).start().until(timer, 1)
+	r.fault(sandbox.Fault{Target: "stripe.payment_intent", Mode: "rate_limit", RetryAfter: 3600})
+	waiting.signal(flow.SignalPaymentEvent, told).until(timer, 2).save("refund_waits_for_the_provider")
+	tooLong.signal(flow.SignalPaymentEvent, told).until(attribute, 1).save("refund_waited_too_long")
 }
 
 func (r *recorder) fault(f sandbox.Fault) {

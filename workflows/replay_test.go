@@ -7,9 +7,11 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
@@ -29,8 +31,8 @@ func TestRecordedHistoriesReplay(t *testing.T) {
 		recordHistories(t)
 	}
 	files := recorded(t)
-	if len(files) < 25 {
-		t.Fatalf("only %d recorded histories, want all twenty-five: go test ./workflows -run Replay -record", len(files))
+	if len(files) < 29 {
+		t.Fatalf("only %d recorded histories, want all twenty-nine: go test ./workflows -run Replay -record", len(files))
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
@@ -39,6 +41,46 @@ func TestRecordedHistoriesReplay(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// The shop may change every setting while orders are open: the worker that replays them has the new ones.
+func TestRecordedHistoriesReplayUnderOtherSettings(t *testing.T) {
+	t.Parallel()
+	for name, factor := range map[string]float64{"halved": 0.5, "doubled": 2, "zero": 0, "very large": 1e5} {
+		cfg := config()
+		scale(t, reflect.ValueOf(&cfg).Elem(), factor)
+		for _, file := range recorded(t) {
+			t.Run(name+"/"+filepath.Base(file), func(t *testing.T) {
+				t.Parallel()
+				if err := replay(t, file, workflows.New(cfg).Deliver); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+// scale multiplies every number in the settings, those of a later version too. One attempt keeps a second at least: the
+// settings refuse less, as Temporal does.
+func scale(t *testing.T, v reflect.Value, factor float64) {
+	t.Helper()
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			scale(t, v.Field(i), factor)
+			if v.Type().Field(i).Name == "StartToClose" {
+				v.Field(i).SetInt(max(v.Field(i).Int(), int64(time.Second)))
+			}
+		}
+	case reflect.Int, reflect.Int64:
+		v.SetInt(int64(float64(v.Int()) * factor))
+	case reflect.Float64:
+		v.SetFloat(v.Float() * factor)
+	case reflect.String:
+		v.SetString("other_" + v.String())
+	default:
+		t.Fatalf("a setting of kind %s cannot be scaled", v.Kind())
 	}
 }
 

@@ -262,7 +262,7 @@ func TestRequestAtTheVeryEndIsNotLost(t *testing.T) {
 	t.Run("with the last step", func(t *testing.T) {
 		t.Parallel()
 		s := newScenario(t)
-		s.cfg.OpenFor = 0
+		s.world.steer.openFor = 0
 		s.world.send = func(_, generation int) (activities.SendAccessEmailResult, error) {
 			if generation == 1 {
 				s.SignalWorkflowSkippingWorkflowTask(flow.KindResend, raw(request))
@@ -278,7 +278,7 @@ func TestRequestAtTheVeryEndIsNotLost(t *testing.T) {
 	t.Run("update while the last request is decided", func(t *testing.T) {
 		t.Parallel()
 		s := newScenario(t)
-		s.cfg.OpenFor = 0
+		s.world.steer.openFor = 0
 		var updated *answer
 		s.world.send = func(_, generation int) (activities.SendAccessEmailResult, error) {
 			if generation == 1 {

@@ -2,7 +2,6 @@ package workflows
 
 import (
 	"encoding/json"
-	"time"
 
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/workflow"
@@ -55,7 +54,7 @@ func (d *delivery) reversalDue() bool {
 // ledger, since requests were decided meanwhile. Waits that the provider asks for spend no attempt, and are bounded all
 // the same.
 func (d *delivery) reviewPayment(ctx workflow.Context) {
-	giveUp := workflow.Now(ctx).Add(d.cfg.Payment.GiveUpAfter)
+	began := workflow.Now(ctx)
 	for d.reviewDue && d.Payment == order.PaymentConfirmed {
 		d.reviewDue = false
 		var found activities.ReviewPaymentResult
@@ -70,8 +69,8 @@ func (d *delivery) reviewPayment(ctx workflow.Context) {
 			d.catchUp(ctx)
 			continue
 		}
-		wait := time.Duration(found.WaitSeconds) * time.Second
-		if workflow.Now(ctx).Add(wait).After(giveUp) {
+		wait := inSeconds(found.WaitSeconds)
+		if workflow.Now(ctx).Add(wait).Sub(began) > inSeconds(found.GiveUpSeconds) {
 			d.unread = true
 			d.stop(ctx, "review", order.ClassSpent, "")
 			return

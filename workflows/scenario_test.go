@@ -38,7 +38,7 @@ func config() workflows.Config {
 		Attempts: 3, FirstWait: time.Second, Factor: 2, LongestWait: time.Minute, GiveUpAfter: 12 * time.Hour, StartToClose: time.Minute,
 	}
 	return workflows.Config{
-		Payment: policy, Access: policy, Email: policy, Revoke: policy, EmailQueue: "email", OpenFor: 30 * day, AwaitPaymentFor: 14 * day,
+		Payment: policy, Access: policy, Email: policy, Revoke: policy, EmailQueue: "email",
 	}
 }
 

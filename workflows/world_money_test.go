@@ -54,7 +54,7 @@ func (w *world) ReviewPayment(_ context.Context, _ activities.ReviewPaymentInput
 			if final(err) && w.reason == "" {
 				w.reason = order.ReasonReversalUnread
 			}
-			return activities.ReviewPaymentResult{WaitSeconds: wait}, err
+			return activities.ReviewPaymentResult{WaitSeconds: wait, GiveUpSeconds: int(w.steer.giveUp.Seconds())}, err
 		}
 	}
 	w.mu.Lock()

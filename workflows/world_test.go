@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"go.temporal.io/sdk/temporal"
 
@@ -37,7 +38,12 @@ type world struct {
 	read    func() (activities.ReadOrderResult, error)
 	review  func(attempt int) (wait int, err error)
 	change  func(attempt int) error
+
+	steer steering
 }
+
+// steering is what the steps tell the run to steer by.
+type steering struct{ openFor, awaitPayment, giveUp time.Duration }
 
 type generation struct {
 	recipient         string
@@ -48,6 +54,7 @@ func newWorld() *world {
 	return &world{
 		attempts: map[string]int{}, payment: order.PaymentPending, access: order.AccessPending, address: "first",
 		decided: map[string]activities.DecideRequestResult{}, money: money{wanted: order.AccessGranted, provider: order.AccessGranted},
+		steer: steering{openFor: 30 * day, awaitPayment: 14 * day, giveUp: 12 * time.Hour},
 	}
 }
 
@@ -57,6 +64,7 @@ func (w *world) again() *world {
 	defer w.mu.Unlock()
 	next := newWorld()
 	next.payment, next.access, next.reason, next.address, next.money = w.payment, w.access, w.reason, w.address, w.money
+	next.steer = w.steer
 	next.emails, next.broken, next.decided = slices.Clone(w.emails), slices.Clone(w.broken), maps.Clone(w.decided)
 	return next
 }
@@ -88,6 +96,7 @@ func (w *world) ConfirmPayment(_ context.Context, in activities.ConfirmPaymentIn
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	found.AwaitSeconds, found.OpenSeconds = int(w.steer.awaitPayment.Seconds()), int(w.steer.openFor.Seconds())
 	if w.payment == order.PaymentConfirmed && w.reason != order.ReasonItemsUnknown {
 		w.breaks("the payment was looked at after it was confirmed")
 	}
@@ -98,7 +107,8 @@ func (w *world) ConfirmPayment(_ context.Context, in activities.ConfirmPaymentIn
 		}
 		return found, err
 	case w.payment == order.PaymentConfirmed && found.Payment != order.PaymentConfirmed:
-		return activities.ConfirmPaymentResult{Payment: w.payment, Reason: w.reason}, nil // it is never taken back
+		found.Payment, found.Reason = w.payment, w.reason // it is never taken back
+		return found, nil
 	}
 	w.payment, w.reason = found.Payment, found.Reason
 	found.ReviewDue = found.ReviewDue || w.money.reviewDue
@@ -167,6 +177,7 @@ func (w *world) SendAccessEmail(_ context.Context, in activities.SendAccessEmail
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	sent.GiveUpSeconds = int(w.steer.giveUp.Seconds())
 	mail = &w.emails[in.Generation-1]
 	switch {
 	case final(err) && !mail.stopped:
