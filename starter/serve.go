@@ -18,6 +18,7 @@ import (
 	"handover/internal/ledger"
 	"handover/internal/notify"
 	"handover/internal/order"
+	"handover/internal/payment"
 	"handover/internal/temporalclient"
 	"handover/internal/web"
 )
@@ -75,13 +76,7 @@ func webDeps(ctx context.Context, p *app.Process, d *dispatch.Dispatcher) (web.D
 	for name, e := range p.Config.Environments {
 		environments[name] = web.Environment{Name: name, Mode: e.Mode, Account: e.Account, Provider: opened[name]}
 	}
-	d.UseFinder(func(ctx context.Context, environment, ref string) (string, error) {
-		provider, configured := opened[environment]
-		if !configured {
-			return "", fmt.Errorf("environment %q is not configured", environment)
-		}
-		return provider.SessionOf(ctx, ref)
-	})
+	d.UseFinder(finder(opened))
 	var events email.Webhook
 	if len(p.Config.Email.WebhookSecrets) > 0 {
 		if events, err = emailregistry.Open(p.Config.Email, p.Config.Steps.Email); err != nil {
@@ -96,6 +91,25 @@ func webDeps(ctx context.Context, p *app.Process, d *dispatch.Dispatcher) (web.D
 		Environments: environments, Orders: p.Ledger, Events: p.Ledger, Dispatcher: d, EmailWebhook: events, EmailEvents: emailEvents{p.Ledger, d},
 		Resender: resender{p.Ledger, d}, Files: bucket, Catalogue: order.NewCatalogue(p.Config.Products), Metrics: p.Counters, Log: p.Log, Now: time.Now,
 	}, func() { _ = bucket.Close() }, nil
+}
+
+// finder asks the provider of the event's environment. When the session was created is said by the session itself.
+func finder(opened map[string]payment.Provider) dispatch.Finder {
+	return func(ctx context.Context, environment, named, ref string) (dispatch.Found, error) {
+		provider, configured := opened[environment]
+		if !configured {
+			return dispatch.Found{}, fmt.Errorf("environment %q is not configured", environment)
+		}
+		session := named
+		if session == "" {
+			var err error
+			if session, err = provider.SessionOf(ctx, ref); err != nil || session == "" {
+				return dispatch.Found{}, err
+			}
+		}
+		facts, err := provider.Session(ctx, session)
+		return dispatch.Found{Session: session, Created: facts.Created}, err
+	}
 }
 
 // emailEvents keeps the email provider's events, and tells an order's workflow when one has settled it.

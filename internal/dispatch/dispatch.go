@@ -29,7 +29,7 @@ type Ledger interface {
 	Waiting(ctx context.Context, grace time.Duration, limit int) ([]order.Request, error)
 	MarkSignalled(ctx context.Context, key order.Key, id string) error
 	Unmatched(ctx context.Context, grace time.Duration, limit int) ([]ledger.Unmatched, error)
-	Match(ctx context.Context, key order.Key, event string) error
+	Match(ctx context.Context, key order.Key, event string, created time.Time) (joined bool, err error)
 	SetAside(ctx context.Context, environment, event string) error
 }
 

@@ -10,20 +10,20 @@ import (
 )
 
 // storeReversal keeps an event about the money of a payment, and notes on its order that there may be something new. The
-// order is known by the payment's reference, or by the session where the event names one: then it may be the first that
-// is heard of it.
+// order is known by the payment's reference, or by the session where the event names one. An event brings no order into
+// being here: the session may be from before Handover served the environment, which only the provider can say.
 const storeReversal = `
 WITH matched AS MATERIALIZED (
-    SELECT coalesce((SELECT session FROM orders WHERE environment = $1 AND payment_ref = $5 ORDER BY created_at LIMIT 1), nullif($7, '')) AS session
+    SELECT coalesce((SELECT session FROM orders WHERE environment = $1 AND payment_ref = $5 ORDER BY created_at LIMIT 1),
+        (SELECT session FROM orders WHERE environment = $1 AND session = $7)) AS session
 ), event AS (
     INSERT INTO webhook_events (environment, event_id, type, kind, session, payment_ref, body)
-    VALUES ($1, $2, $3, $4, (SELECT session FROM matched), nullif($5, ''), $6)
+    VALUES ($1, $2, $3, $4, coalesce((SELECT session FROM matched), nullif($7, '')), nullif($5, ''), $6)
     ON CONFLICT DO NOTHING
     RETURNING 1
 ), due AS (
-    INSERT INTO orders (environment, session, reversal_due_at)
-    SELECT $1, session, now() FROM matched WHERE session IS NOT NULL AND EXISTS (SELECT FROM event)
-    ON CONFLICT (environment, session) DO UPDATE SET reversal_due_at = now()
+    UPDATE orders SET reversal_due_at = now()
+    WHERE environment = $1 AND session = (SELECT session FROM matched) AND EXISTS (SELECT FROM event)
 )
 SELECT EXISTS (SELECT FROM event), coalesce((SELECT session FROM matched), ''),
        coalesce((SELECT dispatched_at IS NOT NULL FROM webhook_events WHERE environment = $1 AND event_id = $2), false)`
@@ -47,6 +47,7 @@ type Unmatched struct {
 	Environment string
 	Event       string
 	PaymentRef  string
+	Named       string // the session that the event itself names; empty where it names none
 	Session     string // of the order that has become known since; empty when there is none yet
 	Waited      time.Duration
 }
@@ -54,11 +55,12 @@ type Unmatched struct {
 // Unmatched lists events about refunds and disputes that wait for their order, oldest first.
 func (l *Ledger) Unmatched(ctx context.Context, grace time.Duration, limit int) ([]Unmatched, error) {
 	rows, err := l.pool.Query(ctx, `
-SELECT e.environment, e.event_id, e.payment_ref,
+SELECT e.environment, e.event_id, coalesce(e.payment_ref, ''), coalesce(e.session, ''),
        coalesce((SELECT o.session FROM orders o WHERE o.environment = e.environment AND o.payment_ref = e.payment_ref ORDER BY o.created_at LIMIT 1), ''),
        now() - e.received_at
 FROM webhook_events e
-WHERE e.dispatched_at IS NULL AND e.session IS NULL AND e.kind IN ('refund', 'dispute') AND e.received_at < now() - $1::interval
+WHERE e.dispatched_at IS NULL AND e.kind IN ('refund', 'dispute') AND e.received_at < now() - $1::interval
+  AND NOT EXISTS (SELECT FROM orders o WHERE o.environment = e.environment AND o.session = e.session)
 ORDER BY e.received_at LIMIT $2`, grace, limit)
 	if err != nil {
 		return nil, safe("list unmatched events", err)
@@ -67,15 +69,29 @@ ORDER BY e.received_at LIMIT $2`, grace, limit)
 	return found, safe("list unmatched events", err)
 }
 
-// Match joins an event about money to its order, which comes into being where nobody has told of it.
-func (l *Ledger) Match(ctx context.Context, key order.Key, event string) error {
-	_, err := l.pool.Exec(ctx, `
-WITH known AS (
-    INSERT INTO orders (environment, session, reversal_due_at) VALUES ($1, $2, now())
+// Match joins an event about money to its order, which comes into being where nobody has told of it and its session was
+// created after Handover began to serve the environment. What was sold before that was somebody else's to deliver: unless
+// a checkout event or a person has made it an order of ours, the event is discarded, and the audit says so. created is
+// when the session was; it may be zero for an order that is known.
+func (l *Ledger) Match(ctx context.Context, key order.Key, event string, created time.Time) (joined bool, err error) {
+	err = l.pool.QueryRow(ctx, `
+WITH ours AS MATERIALIZED (
+    SELECT EXISTS (SELECT FROM orders WHERE environment = $1 AND session = $2)
+        OR EXISTS (SELECT FROM sales_lists WHERE environment = $1 AND $4 >= date_trunc('second', covered_from)) AS it -- providers tell whole seconds
+), known AS (
+    INSERT INTO orders (environment, session, reversal_due_at) SELECT $1, $2, now() FROM ours WHERE it
     ON CONFLICT (environment, session) DO UPDATE SET reversal_due_at = now()
+), event AS (
+    UPDATE webhook_events SET session = $2, dispatched_at = CASE WHEN NOT it THEN now() END FROM ours
+    WHERE environment = $1 AND event_id = $3 AND dispatched_at IS NULL
+    RETURNING it
+), noted AS (
+    INSERT INTO audit (environment, session, who, what, why)
+    SELECT $1, $2, 'handover', 'discarded the refund or dispute event ' || $3, 'the session was created before Handover served the environment'
+    FROM event WHERE NOT it
 )
-UPDATE webhook_events SET session = $2 WHERE environment = $1 AND event_id = $3`, key.Environment, key.Session, event)
-	return safe("match an event", err)
+SELECT it FROM ours`, key.Environment, key.Session, event, created).Scan(&joined)
+	return joined, safe("match an event", err)
 }
 
 // SetAside notes that an event about money belongs to no session of the environment.

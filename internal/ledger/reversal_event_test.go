@@ -1,6 +1,9 @@
 package ledger_test
 
 import (
+	"crypto/rand"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -55,6 +58,83 @@ func TestRefundEventFindsItsOrderOrWaitsForIt(t *testing.T) {
 	early.review(strict, order.MoneyFacts{})
 	if waiting, err = b.Unmatched(t.Context(), 0, 10); err != nil || len(waiting) != 0 {
 		t.Errorf("after the review: %+v, %v", waiting, err)
+	}
+}
+
+// What was sold before Handover served the environment was somebody else's to deliver. An event about its money makes no
+// order of it, whether it is found by its payment or named by the event.
+func TestReversalOfASaleFromBeforeMakesNoOrder(t *testing.T) {
+	t.Parallel()
+	served := time.Now().Add(-time.Hour)
+	for name, c := range map[string]struct {
+		named, known, unserved bool
+		created                time.Time
+		joined                 bool
+	}{
+		"from before":                                 {created: served.Add(-time.Minute)},
+		"from before, and named by the event":         {named: true, created: served.Add(-time.Minute)},
+		"from before, and its checkout event came":    {known: true, created: served.Add(-time.Minute), joined: true},
+		"of a time that the provider does not say":    {named: true},
+		"of an environment that no worker has served": {unserved: true, created: time.Now()},
+		"from the second in which it began":           {created: served.Truncate(time.Second), joined: true},
+		"from since then":                             {created: served.Add(time.Minute), joined: true},
+		"from since then, and named by the event":     {named: true, created: served.Add(time.Minute), joined: true},
+		"of an order that is known, from whenever":    {known: true, joined: true},
+		"of an order that is known and that is named": {known: true, named: true, joined: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.key.Environment = "test-" + strings.ToLower(rand.Text())
+			if !c.unserved {
+				b.must(b.Cover(t.Context(), b.key.Environment))
+				b.exec(`UPDATE sales_lists SET covered_from = $2 WHERE environment = $1`, b.key.Environment, served)
+			}
+			if c.known {
+				b.store(b.event("checkout"))
+			}
+			e := b.refundEvent("1")
+			if c.named {
+				e.Session = b.key.Session
+			}
+			session, stored, err := b.StoreReversal(t.Context(), e)
+			b.must(err)
+			if at := c.named && c.known; (session != "") != at || (stored.Next == ledger.NextReview) != at {
+				t.Errorf("stored: session %q, %+v", session, stored)
+			}
+			joined, err := b.Match(t.Context(), b.key, e.ID, c.created)
+			if b.must(err); joined != c.joined {
+				t.Errorf("joined %v, want %v", joined, c.joined)
+			}
+			orders := b.count(`SELECT count(*) FROM orders WHERE environment = $1`, b.key.Environment)
+			waiting := b.count(`SELECT count(*) FROM webhook_events WHERE environment = $1 AND event_id = $2 AND dispatched_at IS NULL`, b.key.Environment, e.ID)
+			noted := b.count(`SELECT count(*) FROM audit WHERE environment = $1 AND session = $2 AND what LIKE '%discarded%'`, b.key.Environment, b.key.Session)
+			if want := map[bool][3]int{true: {1, 1, 0}, false: {0, 0, 1}}[c.joined]; [3]int{orders, waiting, noted} != want {
+				t.Errorf("orders, waiting events, lines in the audit: %v, want %v", [3]int{orders, waiting, noted}, want)
+			}
+		})
+	}
+}
+
+func TestEventThatNamesItsSessionWaitsWithItsName(t *testing.T) {
+	t.Parallel()
+	b := ownBench(t)
+	e := b.refundEvent("1")
+	e.Session, e.PaymentRef = b.key.Session, ""
+	_, _, err := b.StoreReversal(t.Context(), e)
+	b.must(err)
+	waiting, err := b.Unmatched(t.Context(), 0, 10)
+	if b.must(err); len(waiting) != 1 || waiting[0].Named != b.key.Session || waiting[0].Session != "" {
+		t.Errorf("waiting: %+v", waiting)
+	}
+	b.store(b.event("checkout"))
+	waiting, err = b.Unmatched(t.Context(), 0, 10)
+	b.must(err)
+	left, err := b.Undispatched(t.Context(), 0, 10)
+	b.must(err)
+	review := func(u ledger.Undispatched) bool { return u.Event == e.ID && u.Next == ledger.NextReview }
+	if len(waiting) != 0 || !slices.ContainsFunc(left, review) {
+		t.Errorf("its order is known: waiting %+v, to hand over %+v", waiting, left)
 	}
 }
 

@@ -70,6 +70,7 @@ const (
 // Facts are what a provider proves about one session.
 type Facts struct {
 	Session    string
+	Created    time.Time // zero when the provider does not say
 	Mode       order.Mode
 	Kind       order.SessionKind
 	Status     SessionStatus

@@ -34,9 +34,12 @@ func firstWhole(o providerhttp.Object, names ...string) (n int64, ok bool) {
 // secondsEnd tells the two units of a timestamp apart: as milliseconds it lies in 1973, as seconds in the year 5138.
 const secondsEnd = 100_000_000_000
 
-// moment reads a timestamp. Transactions count in milliseconds in the samples of
-// https://docs.creem.io/learn/webhooks/event-types; the API's reference names no unit.
+// moment reads a timestamp. In the samples of https://docs.creem.io/learn/webhooks/event-types, transactions count in
+// milliseconds and an order has a text; the API's reference names no unit.
 func moment(o providerhttp.Object, name string) time.Time {
+	if at, err := time.Parse(time.RFC3339, o.Text(name)); err == nil {
+		return at.UTC()
+	}
 	n, ok := whole(o, name)
 	switch {
 	case !ok || n == 0:

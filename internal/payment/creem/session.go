@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"time"
 
 	"handover/internal/order"
 	"handover/internal/payment"
@@ -34,7 +35,7 @@ func (p *Provider) Session(ctx context.Context, id string) (payment.Facts, error
 		return payment.Facts{}, err
 	}
 	f := payment.Facts{
-		Session: id, Mode: p.factsMode(checkout), Kind: kind(checkout, s), Status: status(checkout, s),
+		Session: id, Created: s.at, Mode: p.factsMode(checkout), Kind: kind(checkout, s), Status: status(checkout, s),
 		PaymentRef: checkout.Ref("order"), Total: s.total, Items: items(checkout, s), Reversed: reversed,
 	}
 	if f.Status == payment.StatusFree {
@@ -51,8 +52,9 @@ type sale struct {
 	amount   bool // total is known
 	due      int64
 	total    order.Money
-	customer string // id
-	product  string // id
+	customer string    // id
+	product  string    // id
+	at       time.Time // when it was made: Creem tells it of a checkout's order and transactions only
 }
 
 // soldBy reads a checkout's order: its status is pending or paid, and amount_paid is what the buyer paid, with tax. An
@@ -60,6 +62,7 @@ type sale struct {
 func soldBy(o providerhttp.Object) sale {
 	s := sale{
 		kind: o.Text("type"), paid: o.Text("status") == "paid", customer: o.Ref("customer"), product: o.Ref("product"),
+		at: moment(o, "created_at"),
 	}
 	s.total.Minor, s.amount = firstWhole(o, "amount_paid", "amount_due", "amount")
 	s.total.Currency = o.Name("currency")
@@ -80,6 +83,9 @@ func (p *Provider) reversed(ctx context.Context, checkout providerhttp.Object, s
 	}
 	found := false
 	for _, t := range list {
+		if s.at.IsZero() || !t.at.IsZero() && t.at.Before(s.at) {
+			s.at = t.at
+		}
 		found = found || t.returned() || t.partly() || t.disputed() || t.refunded > 0
 		if !whole && t.moved() {
 			s.add(t)

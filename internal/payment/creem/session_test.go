@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -71,12 +72,13 @@ func checkout(fields string) string {
 	return `{"id":"ch_1","object":"checkout","mode":"test",` + fields + `}`
 }
 
-const wholeOrder = `{"id":"ord_1","status":"paid","type":"onetime","amount":1000,"amount_due":1210,"amount_paid":1210,"tax_amount":210,"currency":"EUR","product":"prod_1","customer":"cust_1","mode":"prod"}`
+const wholeOrder = `{"id":"ord_1","status":"paid","type":"onetime","amount":1000,"amount_due":1210,"amount_paid":1210,"tax_amount":210,"currency":"EUR","product":"prod_1","customer":"cust_1","created_at":"2026-09-21T14:13:20.000Z","mode":"prod"}`
 
 func TestACheckoutIsReadFromObjectsAndFromIds(t *testing.T) {
 	t.Parallel()
 	want := payment.Facts{
-		Session: "ch_1", Mode: order.Test, Kind: order.SessionPayment, Status: payment.StatusPaid, PaymentRef: "ord_1",
+		Session: "ch_1", Created: time.Date(2026, 9, 21, 14, 13, 20, 0, time.UTC), Mode: order.Test, Kind: order.SessionPayment,
+		Status: payment.StatusPaid, PaymentRef: "ord_1",
 		Total: order.Money{Minor: 1210, Currency: "EUR"}, Email: "Ada@example.com", Name: "Ada",
 		Items: []order.Item{{Line: 1, Refs: []string{"prod_1"}, Quantity: 2, Amount: 1210}},
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -47,6 +48,7 @@ func (s Subject) sessions(t *testing.T) {
 		}
 	})
 	t.Run("a word that is not known proves nothing", func(t *testing.T) { t.Parallel(); s.strangeWords(t) })
+	t.Run("when it was made", func(t *testing.T) { t.Parallel(); s.made(t) })
 	t.Run("a refund or a dispute is told", func(t *testing.T) { t.Parallel(); s.reversed(t) })
 	t.Run("a session of the other mode is not taken for one of this", func(t *testing.T) {
 		t.Parallel()
@@ -123,6 +125,17 @@ func (s Subject) strangeWords(t *testing.T) {
 	f := facts(t, s.at(t, strange), sold.Session)
 	if f.Status == payment.StatusPaid || f.Status == payment.StatusFree || changed == 0 {
 		t.Errorf("status %q, with %d words changed", f.Status, changed)
+	}
+}
+
+// made is what tells a sale from before Handover served the environment from one that it has to deliver.
+func (s Subject) made(t *testing.T) {
+	world := s.World(t)
+	at := time.Now().Add(-60 * 24 * time.Hour).Truncate(time.Second)
+	sold := world.Sell(t, Sale{Status: payment.StatusPaid, Price: 1200, Buyer: ada, At: at})
+	world.Refund(t, sold.Session, 100, payment.RefundSucceeded)
+	if f := facts(t, s.at(t, world.APIURL()), sold.Session); !f.Created.Truncate(time.Second).Equal(at) {
+		t.Errorf("made %s, want %s", f.Created, at)
 	}
 }
 

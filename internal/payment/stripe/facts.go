@@ -3,6 +3,7 @@ package stripe
 import (
 	"cmp"
 	"strings"
+	"time"
 
 	sdk "github.com/stripe/stripe-go/v85"
 
@@ -21,6 +22,9 @@ func facts(cs *sdk.CheckoutSession, lines []*sdk.LineItem) payment.Facts {
 		Total:   order.Money{Minor: cs.AmountTotal, Currency: string(cs.Currency)},
 		Email:   buyerEmail(cs),
 		Items:   items(lines),
+	}
+	if cs.Created > 0 {
+		f.Created = time.Unix(cs.Created, 0).UTC()
 	}
 	if cs.Livemode {
 		f.Mode = order.Live
