@@ -5,7 +5,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +17,8 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"handover/internal/lab/stack/testenv"
 )
 
 // browser is one tab and what it did behind the page.
@@ -30,19 +31,10 @@ type browser struct {
 	loads int      // documents fetched by navigation
 }
 
-// openBrowser starts a Chromium of the test's own. Where there is none, the test fails: a page nobody has looked at is
-// not tested.
+// openBrowser starts a Chromium of the test's own.
 func openBrowser(t *testing.T) *browser {
 	t.Helper()
-	binary := os.Getenv("HANDOVER_TEST_CHROMIUM")
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
-		if binary == "" {
-			binary, _ = exec.LookPath(name)
-		}
-	}
-	if binary == "" {
-		t.Fatal("no Chromium found: install one (apt-get install chromium) or set HANDOVER_TEST_CHROMIUM to its path")
-	}
+	binary := testenv.Chromium(t)
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.Headless, chromedp.DisableGPU,
 		chromedp.ExecPath(binary), chromedp.UserDataDir(t.TempDir()), chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true))

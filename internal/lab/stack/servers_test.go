@@ -154,6 +154,7 @@ func TestTemporalKeepsItsWorkflowsThroughAKill(t *testing.T) {
 
 func startPostgres(t *testing.T, dir string) *stack.Postgres {
 	t.Helper()
+	testenv.Servers(t)
 	p, err := stack.StartPostgres(t.Context(), stack.PostgresConfig{Dir: dir, Fast: true})
 	if err != nil {
 		t.Fatal(err)

@@ -40,7 +40,8 @@ func test(ctx context.Context, root string, arguments []string) (err error) {
 		return err
 	}
 	command := exec.CommandContext(ctx, "go", slices.Concat(s.testFlags(ctx), withPackage(arguments))...)
-	command.Env = slices.Concat(stack.WithoutTemporal(os.Environ()), s.testVariables(), []string{testenv.ChromiumVariable + "=" + chromium})
+	command.Env = slices.Concat(stack.WithoutTemporal(os.Environ()), s.testVariables(),
+		[]string{testenv.ChromiumVariable + "=" + chromium, testenv.RequiredVariable + "=1"})
 	if err := s.shown(command); err != nil {
 		return fmt.Errorf("the tests failed (%w)", err)
 	}
