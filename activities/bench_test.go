@@ -5,10 +5,8 @@ import (
 	"cmp"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http/httptest"
-	"os"
 	"regexp"
 	"strings"
 	"sync"
@@ -35,16 +33,7 @@ import (
 	"handover/internal/payment/stripe"
 )
 
-var shared testenv.Shared
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if err := shared.Drop(); err != nil {
-		fmt.Fprintln(os.Stderr, "drop the tests' database:", err)
-		code = cmp.Or(code, 1)
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { testenv.Main(m) }
 
 // What must never get into a log or an error.
 const (
@@ -99,7 +88,7 @@ func newBench(t *testing.T) *bench {
 	server := httptest.NewServer(s.Handler())
 	t.Cleanup(server.Close)
 	t.Cleanup(func() { _ = s.Close() })
-	pool := shared.Pool(t)
+	pool := testenv.Shared(t)
 	b := &bench{
 		t: t, pool: pool, ledger: ledger.New(pool), sandbox: sandbox.Client{Base: server.URL}, logs: &logged{}, counted: &counted{},
 		key: order.Key{Environment: "test", Session: "cs_test_" + rand.Text()}, secrets: []string{oldSecret}, kinds: accessregistry.Own(),

@@ -12,6 +12,7 @@ import (
 
 	"handover/internal/dispatch"
 	"handover/internal/flow"
+	"handover/internal/lab/stack/testenv"
 	"handover/internal/ledger"
 	"handover/internal/order"
 )
@@ -196,7 +197,7 @@ func TestReplayLooksAgainWhetherTheRunIsOpenOrNot(t *testing.T) {
 
 func TestNamespaceWithoutOurAttributesStartsAllTheSame(t *testing.T) {
 	t.Parallel()
-	b := newBenchOn(t, shared.Pool(t), newNamespace(t))
+	b := newBenchOn(t, testenv.Shared(t), newNamespace(t))
 	b.UseAttributes(true)
 	// The server learns of a new namespace after a while.
 	for {
@@ -223,7 +224,7 @@ func TestNamespaceWithoutOurAttributesStartsAllTheSame(t *testing.T) {
 
 func TestTemporalThatIsAwayIsAnErrorAndLeavesTheEvent(t *testing.T) {
 	t.Parallel()
-	b := newBenchOn(t, shared.Pool(t), away(t))
+	b := newBenchOn(t, testenv.Shared(t), away(t))
 	for _, next := range []ledger.Next{ledger.NextStart, ledger.NextStartOrLook, ledger.NextLook, ledger.NextEnsure} {
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		err := b.HandOver(ctx, b.key, "evt_1", next)

@@ -1,15 +1,12 @@
 package dispatch_test
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -44,21 +41,12 @@ type bench struct {
 	marked   func(event string) bool
 }
 
-var shared testenv.Shared
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if err := shared.Drop(); err != nil {
-		fmt.Fprintln(os.Stderr, "drop the tests' database:", err)
-		code = cmp.Or(code, 1)
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { testenv.Main(m) }
 
 // newBench gives the test an order of its own in the database that the tests share.
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	return newBenchOn(t, shared.Pool(t), testenv.Temporal(t))
+	return newBenchOn(t, testenv.Shared(t), testenv.Temporal(t))
 }
 
 // ownBench gives the test a database of its own, for the loop, which looks at all orders.

@@ -1,11 +1,9 @@
 package ledger_test
 
 import (
-	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -18,16 +16,7 @@ import (
 	"handover/internal/order"
 )
 
-var shared testenv.Shared
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if err := shared.Drop(); err != nil {
-		fmt.Fprintln(os.Stderr, "drop the tests' database:", err)
-		code = cmp.Or(code, 1)
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { testenv.Main(m) }
 
 // The two addresses of all tests, and the name: no error may ever hold them.
 const (
@@ -47,7 +36,7 @@ type bench struct {
 // newBench gives the test an order of its own in the database that all tests share.
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	pool := shared.Pool(t)
+	pool := testenv.Shared(t)
 	return &bench{t: t, pool: pool, Ledger: ledger.New(pool), key: newKey()}
 }
 

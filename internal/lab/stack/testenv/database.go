@@ -1,10 +1,12 @@
 package testenv
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -43,43 +45,59 @@ func Migrated(t testing.TB) *pgxpool.Pool {
 	return pool
 }
 
-// Shared is one database with the ledger's schema for the tests of a package that meet nowhere, because each has an
-// order of its own. Making and dropping a database costs more than most tests.
-type Shared struct {
+// shared is the database that the tests of one package share.
+var shared struct {
 	once sync.Once
 	pool *pgxpool.Pool
 	drop func() error
 	err  error
 }
 
-// Pool returns the pool, which the first test that asks makes.
-func (s *Shared) Pool(t testing.TB) *pgxpool.Pool {
+// Shared is a pool on one database with the ledger's schema, for the tests of a package that never meet because each has
+// an order of its own. Making and dropping a database costs more than most tests. The first test that asks makes it, and
+// Main drops it.
+func Shared(t testing.TB) *pgxpool.Pool {
 	t.Helper()
 	server := need(t, DatabaseVariable)
-	s.once.Do(func() {
+
+	shared.once.Do(func() {
 		// It outlives the test that happens to be the first.
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		var address string
-		if address, s.drop, s.err = makeDatabase(ctx, server); s.err == nil {
-			s.pool, s.err = migrated(ctx, address)
+		if address, shared.drop, shared.err = makeDatabase(ctx, server); shared.err == nil {
+			shared.pool, shared.err = migrated(ctx, address)
 		}
 	})
-	if s.err != nil {
-		t.Fatal(s.err)
+
+	if shared.err != nil {
+		t.Fatal(shared.err)
 	}
-	return s.pool
+	return shared.pool
 }
 
-// Drop ends the database after all tests, for TestMain.
-func (s *Shared) Drop() error {
-	if s.pool != nil {
-		s.pool.Close()
+// Main runs the tests of a package, drops the database that they share and does whatever else is given, and exits:
+//
+//	func TestMain(m *testing.M) { testenv.Main(m) }
+func Main(m *testing.M, after ...func() error) {
+	code := m.Run()
+	for _, end := range append(after, dropShared) {
+		if err := end(); err != nil {
+			fmt.Fprintln(os.Stderr, "after the tests:", err)
+			code = cmp.Or(code, 1)
+		}
 	}
-	if s.drop == nil {
+	os.Exit(code)
+}
+
+func dropShared() error {
+	if shared.pool != nil {
+		shared.pool.Close()
+	}
+	if shared.drop == nil {
 		return nil
 	}
-	return s.drop()
+	return shared.drop()
 }
 
 // migrated connects and brings the schema up. Tests that press many buttons at once find a connection for each.
