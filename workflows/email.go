@@ -16,7 +16,6 @@ import (
 // meantime.
 func (d *delivery) sendEmail(ctx workflow.Context) {
 	for d.Access == order.AccessGranted && d.emailDue {
-		d.beforeEmail(ctx)
 		d.sendGeneration(ctx, d.Generation)
 	}
 }

@@ -46,14 +46,14 @@ func TestTheOwnerIsToldOnceForAnOrderAndOnceForAFaultInTheSettings(t *testing.T)
 		return strings.Contains(s.Log("worker"), `"step":"alert"`) && s.Status(first).Email.State == order.EmailAttention
 	})
 
-	s.Judge.ClearFaults()
+	s.Sandbox.ClearFaults()
 	s.Fault(sandbox.Fault{Target: "resend.send", Mode: "refuse", Status: 401, Name: "missing_api_key"})
 	for range 3 {
 		session := s.Buy(nil)
 		s.Eventually("the email needs a person", func() bool { return s.Status(session).Email.State == order.EmailAttention })
 	}
 	s.Eventually("the fault is told", func() bool { return count(order.ReasonEmailConfig) == 1 })
-	s.Judge.ClearFaults()
+	s.Sandbox.ClearFaults()
 	if _, errs, code := s.Command("retry", "--misconfigured", "--reason", "mended"); code != 0 {
 		t.Fatalf("retry --misconfigured ended %d: %s", code, errs)
 	}
@@ -65,7 +65,7 @@ func TestTheOwnerIsToldOnceForAnOrderAndOnceForAFaultInTheSettings(t *testing.T)
 		t.Errorf("told in the end: %v", told)
 	}
 	owners := 0
-	for _, m := range s.Judge.Messages() {
+	for _, m := range s.Sandbox.Messages() {
 		if len(m.To) == 1 && m.To[0] == "owner@shop.test" {
 			owners++
 			if strings.Contains(m.Text, "buyer.test") || !strings.Contains(m.Text, "starter resend test/") {

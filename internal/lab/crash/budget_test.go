@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"handover/internal/lab/crash"
+	"handover/internal/lab/harness"
 	"handover/internal/lab/sandbox"
 	"handover/internal/order"
 )
@@ -17,10 +18,10 @@ func TestASecondRunAndAResetDoNotRefillTheBudget(t *testing.T) {
 	f := s.Fault(sandbox.Fault{Target: "resend.send", Mode: "refuse", Status: 503})
 	session := s.Buy(twoUnits)
 	s.AwaitFault("fired", f, 1)
-	if err := s.Temporal().TerminateWorkflow(t.Context(), crash.WorkflowID(session), "", "a test"); err != nil {
+	if err := s.Temporal.TerminateWorkflow(t.Context(), harness.WorkflowID(session), "", "a test"); err != nil {
 		t.Fatal(err)
 	}
-	if status := s.Tell(session, crash.Completed, ""); status != 200 {
+	if status := s.Tell(session, harness.Completed, ""); status != 200 {
 		t.Fatalf("the webhook was answered %d", status)
 	}
 	s.AwaitFault("fired", f, 3)
@@ -34,7 +35,7 @@ func TestASecondRunAndAResetDoNotRefillTheBudget(t *testing.T) {
 	}
 	run := reset(t, s, session)
 	s.Eventually("the reset run listens", func() bool {
-		state, err := s.Temporal().QueryWorkflow(t.Context(), crash.WorkflowID(session), run, "state")
+		state, err := s.Temporal.QueryWorkflow(t.Context(), harness.WorkflowID(session), run, "state")
 		var facts struct{ Reason order.Reason }
 		return err == nil && state.Get(&facts) == nil && facts.Reason == order.ReasonEmailSpent
 	})
@@ -42,7 +43,7 @@ func TestASecondRunAndAResetDoNotRefillTheBudget(t *testing.T) {
 		t.Errorf("after another reset (-want +got):\n%s", diff)
 	}
 	// A person gives a fresh budget, under the same key.
-	s.Judge.ClearFaults()
+	s.Sandbox.ClearFaults()
 	if out, errs, code := s.Command("retry", "test/"+session, "--reason", "the provider is well again"); code != 0 {
 		t.Fatalf("retry ended %d:\n%s%s", code, out, errs)
 	}

@@ -13,7 +13,6 @@ import (
 	"handover/internal/finding"
 	"handover/internal/lab/crash"
 	"handover/internal/lab/sandbox"
-	"handover/internal/temporalclient"
 )
 
 // soundShop is a shop to which nothing is wrong that would lose a sale.
@@ -21,9 +20,9 @@ func soundShop(t *testing.T, o crash.Options) *crash.Shop {
 	t.Helper()
 	s := crash.Open(t, o)
 	for _, err := range []error{
-		s.Judge.SetDomains([]sandbox.Domain{{Name: "shop.test"}}),
-		s.Judge.SetPrice(sandbox.Price{ID: "price_guide", Product: "prod_guide"}),
-		s.Judge.SetStock(sandbox.StockItem{ID: "prod_birds"}),
+		s.Sandbox.SetDomains([]sandbox.Domain{{Name: "shop.test"}}),
+		s.Sandbox.SetPrice(sandbox.Price{ID: "price_guide", Product: "prod_guide"}),
+		s.Sandbox.SetStock(sandbox.StockItem{ID: "prod_birds"}),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -100,7 +99,7 @@ func TestTheCheckFindsWhatWouldLoseASale(t *testing.T) {
 		return func(t *testing.T, s *crash.Shop) {
 			e := sandbox.Endpoint{URL: s.PublicURL + "/webhooks/payments/test"}
 			change(&e)
-			must(t, s.Judge.SetEndpoints([]sandbox.Endpoint{e}))
+			must(t, s.Sandbox.SetEndpoints([]sandbox.Endpoint{e}))
 		}
 	}
 	for name, c := range map[string]struct {
@@ -114,17 +113,17 @@ func TestTheCheckFindsWhatWouldLoseASale(t *testing.T) {
 		"events missing": {endpoint(func(e *sandbox.Endpoint) { e.Events = []string{"checkout.session.completed", "charge.refunded"} }),
 			"test/webhook events: ", "checkout.session.async_payment_succeeded"},
 		"price archived": {func(t *testing.T, s *crash.Shop) {
-			must(t, s.Judge.SetPrice(sandbox.Price{ID: "price_guide", Inactive: true}))
+			must(t, s.Sandbox.SetPrice(sandbox.Price{ID: "price_guide", Inactive: true}))
 		}, "test/catalogue: ", "price_guide is archived"},
 		"price unknown": {func(_ *testing.T, s *crash.Shop) { s.Reconfigure(`"price_guide"`, `"price_giude"`) }, "/catalogue: ", "no account has price_giude"},
 		"file missing":  {func(_ *testing.T, s *crash.Shop) { s.Reconfigure(`"guide.pdf"`, `"Guide.pdf"`) }, "/files: ", "Guide.pdf of product guide"},
 		"domain not verified": {func(t *testing.T, s *crash.Shop) {
-			must(t, s.Judge.SetDomains([]sandbox.Domain{{Name: "shop.test", Status: "pending"}}))
+			must(t, s.Sandbox.SetDomains([]sandbox.Domain{{Name: "shop.test", Status: "pending"}}))
 		}, "/sender domain: ", "shop.test is not verified"},
 		"wrong key":       {func(_ *testing.T, s *crash.Shop) { s.Reconfigure(`"sk_test_crashtest"`, `"sk_test_other"`) }, "test/payment key: ", "refuses the key"},
 		"wrong email key": {func(_ *testing.T, s *crash.Shop) { s.Reconfigure(`"re_crashtest"`, `"re_other"`) }, "/email key: ", "refuses the key"},
 		"schedule paused": {func(t *testing.T, s *crash.Shop) {
-			must(t, s.Temporal().ScheduleClient().GetHandle(t.Context(), temporalclient.ScheduleID(s.TaskQueue)).Pause(t.Context(), client.SchedulePauseOptions{}))
+			must(t, s.Schedule(t.Context()).Pause(t.Context(), client.SchedulePauseOptions{}))
 		}, "/schedule: ", "is paused"},
 		"reconcile old": {func(t *testing.T, s *crash.Shop) {
 			_, err := s.Database().Exec(t.Context(), `

@@ -6,7 +6,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"handover/internal/lab/crash"
-	"handover/internal/temporalclient"
 )
 
 // Every commit is a wait for the disk. From the webhook to the accepted email there are five: the event, the payment
@@ -29,7 +28,7 @@ func TestAnOrderCostsFiveCommits(t *testing.T) {
 	}
 	s := crash.Open(t, crash.Options{DatabaseURL: server.URL("shop")})
 	s.SettledOnce(s.Buy(nil), 1)
-	if err := s.Temporal().ScheduleClient().GetHandle(t.Context(), temporalclient.ScheduleID(s.TaskQueue)).Delete(t.Context()); err != nil {
+	if err := s.Schedule(t.Context()).Delete(t.Context()); err != nil {
 		t.Fatal(err) // a pass over the ledger writes one row of its own
 	}
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"handover/internal/lab/crash"
+	"handover/internal/lab/harness"
 	"handover/internal/lab/sandbox"
 )
 
@@ -16,8 +17,8 @@ import (
 func TestEventsOfAConnectedAccountAreLeftAloneUnlessAnEnvironmentNamesIt(t *testing.T) {
 	t.Parallel()
 	s := crash.Open(t, crash.Options{Idle: true})
-	api := httptest.NewServer(s.Judge.Handler())
-	t.Cleanup(func() { _ = s.Judge.Close(); api.Close() })
+	api := httptest.NewServer(s.Sandbox.Handler())
+	t.Cleanup(func() { _ = s.Sandbox.Close(); api.Close() })
 	s.Reconfigure("[email]\n", fmt.Sprintf(`[environments.seller]
 provider        = "stripe"
 mode            = "test"
@@ -33,7 +34,7 @@ api_url         = %q
 
 	tell := func(environment, account string) string {
 		session := s.Checkout(holding(guide))
-		d := s.Deliver(sandbox.EventRequest{Type: crash.Completed, Session: session, Account: account, URL: s.PublicURL + "/webhooks/payments/" + environment})
+		d := s.Deliver(sandbox.EventRequest{Type: harness.Completed, Session: session, Account: account, URL: s.PublicURL + "/webhooks/payments/" + environment})
 		if d.Statuses[0] != 200 {
 			t.Errorf("%s, account %q: answered %d", environment, account, d.Statuses[0])
 		}
@@ -45,7 +46,7 @@ api_url         = %q
 	s.SettledOnce(own, 1)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if n, reached := s.Judge.Wait(ctx, sandbox.WaitFor{What: "accepted", Order: "seller/" + sellers}, 1); !reached {
+	if n, reached := s.Sandbox.Wait(ctx, sandbox.WaitFor{What: "accepted", Order: "seller/" + sellers}, 1); !reached {
 		t.Fatalf("%d messages of the seller's order", n)
 	}
 	for environment, session := range left {
@@ -56,7 +57,7 @@ api_url         = %q
 	if _, events := s.Heard(); events != 4 {
 		t.Errorf("%d events stored, want all 4", events)
 	}
-	if got := s.Judge.Counts().Emails.Accepted; got != 2 {
+	if got := s.Sandbox.Counts().Emails.Accepted; got != 2 {
 		t.Errorf("%d messages, want 2", got)
 	}
 }

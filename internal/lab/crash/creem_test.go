@@ -19,9 +19,9 @@ const creemSecret = "whsec_crashtest_creem"
 func openCreem(t *testing.T) *crash.Shop {
 	t.Helper()
 	s := crash.Open(t, crash.Options{Idle: true, Sandbox: func(c *sandbox.Config) { c.CreemSecret = creemSecret }})
-	server := httptest.NewServer(s.Judge.Handler())
-	t.Cleanup(func() { _ = s.Judge.Close(); server.Close() })
-	s.Judge.SetCreemWebhookURL(s.PublicURL + "/webhooks/payments/creem")
+	server := httptest.NewServer(s.Sandbox.Handler())
+	t.Cleanup(func() { _ = s.Sandbox.Close(); server.Close() })
+	s.Sandbox.SetCreemWebhookURL(s.PublicURL + "/webhooks/payments/creem")
 	s.Reconfigure("[email]\n", fmt.Sprintf(`[environments.creem]
 provider        = "creem"
 mode            = "test"
@@ -40,7 +40,7 @@ api_url         = "%s/creem"
 func sellAtCreem(t *testing.T, s *crash.Shop, c sandbox.Checkout) sandbox.Checkout {
 	t.Helper()
 	c.Product, c.Amount, c.Currency, c.Email, c.Name = "prod_guide_creem", 1210, "EUR", crash.BuyerEmail, crash.BuyerName
-	c, err := s.Judge.CreateCheckout(c)
+	c, err := s.Sandbox.CreateCheckout(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func sellAtCreem(t *testing.T, s *crash.Shop, c sandbox.Checkout) sandbox.Checko
 
 func tellOfCreem(t *testing.T, s *crash.Shop, e sandbox.CreemEvent) {
 	t.Helper()
-	d, err := s.Judge.DeliverCreem(t.Context(), e)
+	d, err := s.Sandbox.DeliverCreem(t.Context(), e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestACheckoutAtCreemIsDeliveredOnceAndEndsWithItsRefund(t *testing.T) {
 	tellOfCreem(t, s, sandbox.CreemEvent{Type: "checkout.completed", Checkout: sold.ID, Copies: 5})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if n, reached := s.Judge.Wait(ctx, sandbox.WaitFor{What: "accepted", Order: "creem/" + sold.ID}, 1); !reached {
+	if n, reached := s.Sandbox.Wait(ctx, sandbox.WaitFor{What: "accepted", Order: "creem/" + sold.ID}, 1); !reached {
 		t.Fatalf("%d messages were accepted", n)
 	}
 	status := func() (v struct {
@@ -80,12 +80,12 @@ func TestACheckoutAtCreemIsDeliveredOnceAndEndsWithItsRefund(t *testing.T) {
 		return v
 	}
 	s.Eventually("the order is ready", func() bool { return status().CustomerState == order.CustomerReady })
-	if _, err := s.Judge.ChangeCheckout(sold.ID, []byte(`{"refunds":[{"amount":1210}]}`)); err != nil {
+	if _, err := s.Sandbox.ChangeCheckout(sold.ID, []byte(`{"refunds":[{"amount":1210}]}`)); err != nil {
 		t.Fatal(err)
 	}
 	tellOfCreem(t, s, sandbox.CreemEvent{Type: "refund.created", Checkout: sold.ID, Copies: 2, Nested: "local"})
 	s.Eventually("the access has ended", func() bool { return status().CustomerState == order.CustomerEnded })
-	counts := s.Judge.Counts()
+	counts := s.Sandbox.Counts()
 	if got := counts.Emails.ByOrder["creem/"+sold.ID]; got != 1 {
 		t.Errorf("%d messages, want 1", got)
 	}
@@ -101,7 +101,7 @@ func TestACheckoutAtCreemThatWasRefundedBeforeAnybodyLookedGivesNothing(t *testi
 	tellOfCreem(t, s, sandbox.CreemEvent{Type: "checkout.completed", Checkout: other.ID})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if n, reached := s.Judge.Wait(ctx, sandbox.WaitFor{What: "accepted", Order: "creem/" + other.ID}, 1); !reached {
+	if n, reached := s.Sandbox.Wait(ctx, sandbox.WaitFor{What: "accepted", Order: "creem/" + other.ID}, 1); !reached {
 		t.Fatalf("%d messages were accepted", n)
 	}
 	s.Eventually("the refunded order has ended", func() bool {
@@ -111,7 +111,7 @@ func TestACheckoutAtCreemThatWasRefundedBeforeAnybodyLookedGivesNothing(t *testi
 		}
 		return json.Unmarshal([]byte(out), &v) == nil && v.CustomerState == order.CustomerEnded
 	})
-	if got := s.Judge.Counts().Emails.ByOrder["creem/"+sold.ID]; got != 0 {
+	if got := s.Sandbox.Counts().Emails.ByOrder["creem/"+sold.ID]; got != 0 {
 		t.Errorf("%d messages about what was refunded before it was given", got)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/api/enums/v1"
 
 	"handover/internal/lab/crash"
+	"handover/internal/lab/harness"
 	"handover/internal/lab/sandbox"
 	"handover/internal/order"
 )
@@ -44,8 +45,8 @@ func TestAPaidCheckoutBecomesAnOpenedDownloadAndAnAcceptedEmail(t *testing.T) {
 	if status != http.StatusOK {
 		t.Fatalf("the emailed link was answered %d", status)
 	}
-	inEmail := crash.Licenses(m.Text)
-	onPage := crash.Licenses(page)
+	inEmail := harness.Licenses(m.Text)
+	onPage := harness.Licenses(page)
 	slices.Sort(inEmail)
 	slices.Sort(onPage)
 	if len(inEmail) != 3 || len(slices.Compact(slices.Clone(inEmail))) != 3 {
@@ -128,8 +129,8 @@ func TestNothingOfTheBuyerEntersHistoriesLogsOrMetrics(t *testing.T) {
 		"history": s.HistoryText(session), "starter's log": s.Log("starter"), "worker's log": s.Log("worker"),
 		"starter's metrics": metrics, "worker's metrics": workerMetrics,
 	}
-	secrets := append(crash.Licenses(m.Text), token, crash.BuyerEmail, "countess@elsewhere.test", "Lovelace", "buyer.test",
-		crash.StripeSecret, "sk_test_crashtest", "re_crashtest")
+	secrets := append(harness.Licenses(m.Text), token, crash.BuyerEmail, "countess@elsewhere.test", "Lovelace", "buyer.test",
+		harness.StripeSecret, "sk_test_crashtest", "re_crashtest")
 	for place, text := range places {
 		if !strings.Contains(text, "ConfirmPayment") && place == "history" {
 			t.Fatal("the history was not decoded")
@@ -150,10 +151,10 @@ func TestACompletedButUnpaidSessionIsDeliveredWhenTheMoneyCame(t *testing.T) {
 	if _, page := get(t, s.PublicURL+"/orders/test/"+session); !strings.Contains(page, "again") || !strings.Contains(page, "days") {
 		t.Error("the page does not say that it can take days and not to pay again")
 	}
-	if got := s.Judge.Counts().Emails.Accepted; got != 0 {
+	if got := s.Sandbox.Counts().Emails.Accepted; got != 0 {
 		t.Errorf("%d messages accepted for an unpaid session", got)
 	}
-	if _, err := s.Judge.ChangeSession(session, []byte(`{"payment_status":"paid","payment_intent":{"status":"succeeded"}}`)); err != nil {
+	if _, err := s.Sandbox.ChangeSession(session, []byte(`{"payment_status":"paid","payment_intent":{"status":"succeeded"}}`)); err != nil {
 		t.Fatal(err)
 	}
 	if status := s.Tell(session, "checkout.session.async_payment_succeeded", ""); status != 200 {
@@ -177,7 +178,7 @@ func TestADelayedPaymentThatFailsEndsWithAClearPage(t *testing.T) {
 		t.Fatalf("answered %d", status)
 	}
 	s.AwaitState(session, order.CustomerFailed)
-	if got := s.Judge.Counts().Emails.Accepted; got != 0 {
+	if got := s.Sandbox.Counts().Emails.Accepted; got != 0 {
 		t.Errorf("%d messages accepted for a failed payment", got)
 	}
 }
@@ -199,7 +200,7 @@ func TestWhatIsNotOursIsIgnoredAndAnswered200(t *testing.T) {
 	} {
 		session := s.Buy(change)
 		s.AwaitState(session, order.CustomerNotOurs)
-		if got := s.Judge.Counts().Emails.ByOrder["test/"+session]; got != 0 {
+		if got := s.Sandbox.Counts().Emails.ByOrder["test/"+session]; got != 0 {
 			t.Errorf("%s: %d messages", name, got)
 		}
 	}
@@ -232,7 +233,7 @@ func TestAfterTheCatalogueIsMendedReplayDeliversWhatWasLeftAside(t *testing.T) {
 		t.Fatalf("replay ended %d:\n%s%s", code, out, errs)
 	}
 	s.SettledOnce(mixed, 1)
-	if got := len(crash.Licenses(s.Message(mixed).Text)); got != 1 {
+	if got := len(harness.Licenses(s.Message(mixed).Text)); got != 1 {
 		t.Errorf("%d licence keys, want the guide's one", got)
 	}
 	if _, errs, code := s.Command("replay", "test/"+mixed); code != 1 || !strings.Contains(errs, "nothing to look at again") {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"handover/internal/lab/crash"
+	"handover/internal/lab/harness"
 )
 
 // Every point at which a process is killed has its row, under the name that its cases have.
@@ -27,7 +27,7 @@ func TestEveryPlaceToDieHasARowInTheFailureModes(t *testing.T) {
 
 func failureModes(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(crash.Root(), "docs", "failure-modes.md"))
+	text, err := os.ReadFile(filepath.Join(harness.Root(), "docs", "failure-modes.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

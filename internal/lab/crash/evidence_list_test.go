@@ -7,6 +7,7 @@ import (
 
 	"handover/internal/email/resend"
 	"handover/internal/lab/crash"
+	"handover/internal/lab/harness"
 	"handover/internal/lab/sandbox"
 	"handover/internal/order"
 )
@@ -37,7 +38,7 @@ func TestTheProvidersListSettlesAnEmailWhoseAnswersWereAllLost(t *testing.T) {
 	session := s.Buy(nil)
 	s.AwaitFault("fired", f, 2)
 	s.SettledOnce(session, 1)
-	s.Judge.ClearFaults()
+	s.Sandbox.ClearFaults()
 	later := s.Buy(nil)
 	s.SettledOnce(later, 1)
 	for _, order := range []string{earlier, session, later} {
@@ -50,7 +51,7 @@ func TestTheProvidersListSettlesAnEmailWhoseAnswersWereAllLost(t *testing.T) {
 		t.Errorf("the status does not say how it is known:\n%s", out)
 	}
 	s.Eventually("the workflow knows of it too", func() bool {
-		state, err := s.Temporal().QueryWorkflow(t.Context(), crash.WorkflowID(session), "", "state")
+		state, err := s.Temporal.QueryWorkflow(t.Context(), harness.WorkflowID(session), "", "state")
 		var facts struct{ Email, Reason string }
 		return err == nil && state.Get(&facts) == nil && facts.Email == "accepted" && facts.Reason == ""
 	})
@@ -70,15 +71,15 @@ func TestPastTheWindowTheListIsAskedAndNothingIsSent(t *testing.T) {
 	session := s.Buy(nil)
 	s.AwaitAccepted(session, 1)
 	s.Worker.Kill()
-	calls := s.Judge.Counts().Emails.ByKey[crash.EmailKey(session, 1)].Calls
-	s.Judge.ClearFaults()
+	calls := s.Sandbox.Counts().Emails.ByKey[harness.EmailKey(session, 1)].Calls
+	s.Sandbox.ClearFaults()
 	if _, err := s.Database().Exec(t.Context(), `
 UPDATE obligations SET first_attempt_at = first_attempt_at - interval '24 hours', claim_expires_at = now() WHERE session = $1 AND kind = 'email'`, session); err != nil {
 		t.Fatal(err)
 	}
 	s.StartWorker()
 	s.AwaitState(session, order.CustomerReady)
-	if got := s.Judge.Counts().Emails.ByKey[crash.EmailKey(session, 1)].Calls; got != calls {
+	if got := s.Sandbox.Counts().Emails.ByKey[harness.EmailKey(session, 1)].Calls; got != calls {
 		t.Errorf("it was sent again past the window: %d calls, there were %d", got, calls)
 	}
 	if got, want := providerID(t, s, session, "1"), s.Message(session).ID; got != want {
@@ -94,7 +95,7 @@ func TestTwoMessagesThatCanBeItAreNoEvidence(t *testing.T) {
 	session := s.Buy(nil)
 	s.AwaitAccepted(session, 1)
 	m := s.Message(session)
-	provider := httptest.NewServer(s.Judge.Handler())
+	provider := httptest.NewServer(s.Sandbox.Handler())
 	t.Cleanup(provider.Close)
 	other, err := resend.New(resend.Config{APIKey: "re_another", APIURL: provider.URL + "/resend"})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"handover/internal/lab/crash"
+	"handover/internal/lab/harness"
 	"handover/internal/lab/sandbox"
 	"handover/internal/order"
 )
@@ -73,7 +74,7 @@ func TestAnEventOfTheProviderSettlesAnUncertainEmail(t *testing.T) {
 	if !strings.Contains(out, "starter retry test/"+session) {
 		t.Errorf("inside the window the advice should be to retry, under the same key:\n%s", out)
 	}
-	if d, err := s.Judge.DeliverEmailEvent(t.Context(), s.Message(session).ID, sandbox.EmailEventRequest{Type: "email.delivered"}); err != nil || d.Statuses[0] != 200 {
+	if d, err := s.Sandbox.DeliverEmailEvent(t.Context(), s.Message(session).ID, sandbox.EmailEventRequest{Type: "email.delivered"}); err != nil || d.Statuses[0] != 200 {
 		t.Fatalf("the event was answered %v, %v", d.Statuses, err)
 	}
 	s.SettledOnce(session, 1)
@@ -81,7 +82,7 @@ func TestAnEventOfTheProviderSettlesAnUncertainEmail(t *testing.T) {
 		t.Errorf("a settled order is still on the attention list:\n%s", out)
 	}
 	s.Eventually("the workflow knows of it too", func() bool {
-		state, err := s.Temporal().QueryWorkflow(t.Context(), crash.WorkflowID(session), "", "state")
+		state, err := s.Temporal.QueryWorkflow(t.Context(), harness.WorkflowID(session), "", "state")
 		var facts struct{ Email, Reason string }
 		return err == nil && state.Get(&facts) == nil && facts.Email == "accepted" && facts.Reason == ""
 	})
@@ -95,7 +96,7 @@ func TestAnEventThatCameBeforeTheLastAttemptIsProofEnough(t *testing.T) {
 	s.Fault(mayOnlySend)
 	session := s.Buy(nil)
 	s.AwaitAccepted(session, 1) // and the answer is dropped
-	if d, err := s.Judge.DeliverEmailEvent(t.Context(), s.Message(session).ID, sandbox.EmailEventRequest{Type: "email.delivered"}); err != nil || d.Statuses[0] != 200 {
+	if d, err := s.Sandbox.DeliverEmailEvent(t.Context(), s.Message(session).ID, sandbox.EmailEventRequest{Type: "email.delivered"}); err != nil || d.Statuses[0] != 200 {
 		t.Fatalf("the event was answered %v, %v", d.Statuses, err)
 	}
 	s.AwaitFault("fired", f, 3)
@@ -112,7 +113,7 @@ func TestSignalsThatWaitedTogetherAreOneEmail(t *testing.T) {
 	s.SettledOnce(session, 1)
 	s.Worker.Stop()
 	for range 4 {
-		if err := s.Temporal().SignalWorkflow(t.Context(), crash.WorkflowID(session), "", "resend", map[string]string{"reason": "hello?"}); err != nil {
+		if err := s.Temporal.SignalWorkflow(t.Context(), harness.WorkflowID(session), "", "resend", map[string]string{"reason": "hello?"}); err != nil {
 			t.Fatal(err)
 		}
 	}

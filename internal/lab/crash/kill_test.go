@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"handover/internal/lab/crash"
+	"handover/internal/lab/harness"
 	"handover/internal/lab/sandbox"
 	"handover/internal/lab/stack"
 	"handover/internal/lab/stack/testenv"
@@ -36,12 +37,12 @@ func TestAWorkerKilledAfterTheEmailWasAcceptedSendsTheSameBytesUnderTheSameKey(t
 	session := s.Buy(nil)
 	s.AwaitFault("waiting", f, 1) // accepted, and the answer is kept
 	s.Worker.Kill()
-	s.Judge.Release()
+	s.Sandbox.Release()
 	s.Reconfigure("Crash Shop", "Renamed Shop") // a deploy in between must not change the message
 	s.Reconfigure(`name    = "The Guide"`, `name    = "The Second Edition"`)
 	s.StartWorker()
 	s.SettledOnce(session, 1)
-	key := s.Judge.Counts().Emails.ByKey[crash.EmailKey(session, 1)]
+	key := s.Sandbox.Counts().Emails.ByKey[harness.EmailKey(session, 1)]
 	if key.Calls < 2 || key.Accepted != 1 || key.Bodies != 1 {
 		t.Errorf("%d calls, %d accepted, %d different bodies; want at least 2, 1, 1", key.Calls, key.Accepted, key.Bodies)
 	}
@@ -53,7 +54,7 @@ func TestAnAnswerThatIsLostAfterTheEmailWasAcceptedIsAskedForAgain(t *testing.T)
 	s.Fault(sandbox.Fault{Target: "resend.send", Mode: "drop", Times: 2})
 	session := s.Buy(nil)
 	s.SettledOnce(session, 1)
-	if got := s.Judge.Counts().Emails.ByKey[crash.EmailKey(session, 1)].Calls; got != 3 {
+	if got := s.Sandbox.Counts().Emails.ByKey[harness.EmailKey(session, 1)].Calls; got != 3 {
 		t.Errorf("%d calls, want 3", got)
 	}
 }
@@ -71,7 +72,7 @@ func TestAWorkerThatWakesUpLateChangesNothing(t *testing.T) {
 	s.StartAnotherWorker()
 	s.SettledOnce(session, 1)
 	before, said := s.Rows(), len(s.Log("worker"))
-	s.Judge.Release()
+	s.Sandbox.Release()
 	if err := late.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +93,7 @@ func TestAStarterKilledBetweenStoringAndStartingLosesNothing(t *testing.T) {
 	}
 	session := s.Checkout(nil)
 	answered := make(chan int, 1)
-	go func() { answered <- s.Tell(session, crash.Completed, "") }()
+	go func() { answered <- s.Tell(session, harness.Completed, "") }()
 	s.Eventually("the event is stored", func() bool {
 		out, _, _ := s.Command("list", "--pending", "--json")
 		return out != "[]\n" && out != ""
@@ -116,7 +117,7 @@ func TestFiftyWebhooksWhileTemporalIsAwayAreDeliveredOnceWhenItIsBack(t *testing
 	for i := range sessions {
 		sessions[i] = s.Checkout(nil)
 		calls.Go(func() {
-			if status := s.Tell(sessions[i], crash.Completed, fmt.Sprintf("evt_away%d", i)); status != 200 {
+			if status := s.Tell(sessions[i], harness.Completed, fmt.Sprintf("evt_away%d", i)); status != 200 {
 				t.Errorf("a webhook was answered %d while Temporal was away", status)
 			}
 		})
@@ -145,7 +146,7 @@ func TestWhilePostgresIsAwayWebhooksAreRefusedAndTheProvidersRetriesDeliverAll(t
 		session := s.Checkout(nil)
 		sessions = append(sessions, session)
 		began := time.Now()
-		if got := s.Deliver(sandbox.EventRequest{Type: crash.Completed, Session: session, Retry: true}).Statuses[0]; got != http.StatusServiceUnavailable {
+		if got := s.Deliver(sandbox.EventRequest{Type: harness.Completed, Session: session, Retry: true}).Statuses[0]; got != http.StatusServiceUnavailable {
 			t.Errorf("a webhook was answered %d while Postgres was away, want 503", got)
 		}
 		if took := time.Since(began); took > 30*time.Second {
@@ -176,7 +177,7 @@ func TestAFrozenPostgresIsRefusedWithinABoundedTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	session := s.Checkout(nil)
-	status := s.Deliver(sandbox.EventRequest{Type: crash.Completed, Session: session, Retry: true}).Statuses[0]
+	status := s.Deliver(sandbox.EventRequest{Type: harness.Completed, Session: session, Retry: true}).Statuses[0]
 	if err := server.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +200,7 @@ func TestEverythingKilledInTheMiddleIsFinishedAfterTheNextStart(t *testing.T) {
 	for _, kill := range []func(){s.Worker.Kill, s.Starter.Kill, temporal.Kill, postgres.Kill} {
 		kill()
 	}
-	s.Judge.Release()
+	s.Sandbox.Release()
 	for _, restart := range []func() error{
 		func() error { return postgres.Restart(t.Context()) },
 		func() error { return temporal.Restart(t.Context()) },

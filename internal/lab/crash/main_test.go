@@ -1,14 +1,10 @@
 package crash_test
 
 import (
-	"os"
 	"testing"
 
-	"handover/internal/lab/crash"
+	"handover/internal/lab/harness"
+	"handover/internal/lab/stack/testenv"
 )
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	crash.CleanUp()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { testenv.Main(m, harness.RemovePrograms) }

@@ -8,9 +8,9 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"handover/internal/lab/crash"
+	"handover/internal/lab/harness"
 	"handover/internal/lab/sandbox"
 	"handover/internal/order"
-	"handover/internal/temporalclient"
 )
 
 // reconciled is what starter reconcile prints.
@@ -56,7 +56,7 @@ func TestADayOfPaymentsNobodyToldOfIsDeliveredOnce(t *testing.T) {
 	for i := range 200 {
 		times = append(times, time.Now().Add(-26*time.Hour+time.Duration(i)*7*time.Minute))
 	}
-	sold, err := s.Judge.CreateBatch(sandbox.Batch{Created: times, Session: sandbox.Session{
+	sold, err := s.Sandbox.CreateBatch(sandbox.Batch{Created: times, Session: sandbox.Session{
 		Email: crash.BuyerEmail, Amount: 1900, Currency: "eur",
 		Items: []sandbox.Item{{Price: "price_guide", Product: "prod_guide", Name: "The Guide", Quantity: 1}}}})
 	if err != nil {
@@ -66,7 +66,7 @@ func TestADayOfPaymentsNobodyToldOfIsDeliveredOnce(t *testing.T) {
 	s.Checkout(func(c *sandbox.Session) { c.Mode = "subscription" })
 
 	runReconcile(t, s, 0, "--since", "72h", "--dry-run").is(t, "dry run", 203, 200, 2, 0)
-	if n := s.Judge.Counts().Emails.Accepted; n != 1 {
+	if n := s.Sandbox.Counts().Emails.Accepted; n != 1 {
 		t.Errorf("%d messages after the dry run, want the one of the order that was heard of", n)
 	}
 	first := runReconcile(t, s, 0, "--since", "72h")
@@ -79,7 +79,7 @@ func TestADayOfPaymentsNobodyToldOfIsDeliveredOnce(t *testing.T) {
 	for _, session := range []string{sold[0].ID, sold[99].ID, sold[199].ID, heard} {
 		s.SettledOnce(session, 1)
 	}
-	if n := s.Judge.Counts().Emails.Accepted; n != 201 {
+	if n := s.Sandbox.Counts().Emails.Accepted; n != 201 {
 		t.Errorf("%d messages for 201 orders", n)
 	}
 	s.AwaitState(another, order.CustomerNotOurs) // a row, that can be replayed
@@ -96,7 +96,7 @@ func TestALongOutageIsCaughtUpFromWhereTheSalesWereComplete(t *testing.T) {
 	runReconcile(t, s, 0).is(t, "nothing sold", 0, 0, 0, 0)
 	s.Exec(`UPDATE sales_lists SET covered_from = now() - interval '40 days', complete_until = now() - interval '30 days'`)
 	ago := func(days int) time.Time { return time.Now().Add(-time.Duration(days) * 24 * time.Hour) }
-	sold, err := s.Judge.CreateBatch(sandbox.Batch{Created: []time.Time{ago(50), ago(29), ago(3)}, Session: sandbox.Session{
+	sold, err := s.Sandbox.CreateBatch(sandbox.Batch{Created: []time.Time{ago(50), ago(29), ago(3)}, Session: sandbox.Session{
 		Email: crash.BuyerEmail, Amount: 1900, Currency: "eur",
 		Items: []sandbox.Item{{Price: "price_guide", Product: "prod_guide", Name: "The Guide", Quantity: 1}}}})
 	if err != nil {
@@ -108,7 +108,7 @@ func TestALongOutageIsCaughtUpFromWhereTheSalesWereComplete(t *testing.T) {
 	if until := refused.Environments["test"].CompleteUntil; time.Since(until) < 29*24*time.Hour {
 		t.Errorf("a pass that was refused counts as complete until %s", until)
 	}
-	s.Judge.ClearFaults()
+	s.Sandbox.ClearFaults()
 	limited := s.Fault(sandbox.Fault{Target: "stripe.sessions", Mode: "rate_limit", Times: 1})
 
 	caught := runReconcile(t, s, 0)
@@ -135,7 +135,7 @@ func TestTheScheduleFindsASaleNobodyToldOf(t *testing.T) {
 // trigger runs the schedule now. The worker makes it once it polls; a run that comes while another is open is skipped.
 func trigger(t *testing.T, s *crash.Shop) {
 	t.Helper()
-	schedule := s.Temporal().ScheduleClient().GetHandle(t.Context(), temporalclient.ScheduleID(s.TaskQueue))
+	schedule := s.Schedule(t.Context())
 	s.Eventually("no run of the schedule is open", func() bool {
 		d, err := schedule.Describe(t.Context())
 		return err == nil && len(d.Info.RunningWorkflows) == 0
@@ -148,13 +148,13 @@ func TestAMissedSaleThatWasRefundedMeanwhileGivesNothing(t *testing.T) {
 	t.Parallel()
 	s := crash.Open(t, crash.Options{})
 	session := s.Checkout(nil)
-	if _, err := s.Judge.Refund(sandbox.Refund{Session: session}); err != nil {
+	if _, err := s.Sandbox.Refund(sandbox.Refund{Session: session}); err != nil {
 		t.Fatal(err)
 	}
 	runReconcile(t, s, 0, "--since", "72h").is(t, "the refunded sale", 1, 1, 0, 0)
 	s.AwaitState(session, order.CustomerEnded)
-	if o := s.Outcome(session); o.Grants != 0 || s.Judge.Counts().Emails.Accepted != 0 {
-		t.Errorf("%d grants, %d messages", o.Grants, s.Judge.Counts().Emails.Accepted)
+	if o := s.Outcome(session); o.Grants != 0 || s.Sandbox.Counts().Emails.Accepted != 0 {
+		t.Errorf("%d grants, %d messages", o.Grants, s.Sandbox.Counts().Emails.Accepted)
 	}
 }
 
@@ -165,7 +165,7 @@ func TestARefundThatTheOpenRunHasNotHeardOfIsDealtWith(t *testing.T) {
 	s := crash.Open(t, crash.Options{})
 	session := s.Buy(nil)
 	s.AwaitState(session, order.CustomerReady)
-	if _, err := s.Judge.Refund(sandbox.Refund{Session: session}); err != nil {
+	if _, err := s.Sandbox.Refund(sandbox.Refund{Session: session}); err != nil {
 		t.Fatal(err)
 	}
 	s.Exec(`UPDATE orders SET reversal_due_at = now() - interval '1 hour'`)
@@ -179,10 +179,10 @@ func TestReconcileByHandFinishesARefundWhoseRunWasTerminated(t *testing.T) {
 	s := crash.Open(t, crash.Options{})
 	session := s.Buy(nil)
 	s.AwaitState(session, order.CustomerReady)
-	if _, err := s.Judge.Refund(sandbox.Refund{Session: session}); err != nil {
+	if _, err := s.Sandbox.Refund(sandbox.Refund{Session: session}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Temporal().TerminateWorkflow(t.Context(), crash.WorkflowID(session), "", "a test"); err != nil {
+	if err := s.Temporal.TerminateWorkflow(t.Context(), harness.WorkflowID(session), "", "a test"); err != nil {
 		t.Fatal(err)
 	}
 	s.Exec(`UPDATE orders SET reversal_due_at = now() - interval '15 seconds'`)

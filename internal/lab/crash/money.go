@@ -2,18 +2,9 @@ package crash
 
 import (
 	"context"
-	"testing"
 
 	"github.com/jackc/pgx/v5"
 )
-
-// In is the shop for a subtest: what goes wrong there is the subtest's failure and not the whole test's.
-func (s *Shop) In(t testing.TB) *Shop {
-	own := *s
-	own.t = t
-	own.temporal = nil
-	return &own
-}
 
 // AwaitReviewed waits until everything that was told about an order's money has been dealt with, and its workflow only
 // listens. From then on the order is as it stays, also where nothing was changed.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"handover/internal/lab/crash"
+	"handover/internal/lab/harness"
 	"handover/internal/lab/sandbox"
 	"handover/internal/order"
 )
@@ -52,7 +53,7 @@ func TestOneRefundEndsAccessOnceInWhateverEventsItIsTold(t *testing.T) {
 	var calls sync.WaitGroup
 	for i, how := range all {
 		s.SettledOnce(sessions[i], 1)
-		r, err := s.Judge.Refund(sandbox.Refund{Session: sessions[i]})
+		r, err := s.Sandbox.Refund(sandbox.Refund{Session: sessions[i]})
 		must(t, err)
 		groups := [][]string{how.kinds}
 		if how.atOnce {
@@ -60,7 +61,7 @@ func TestOneRefundEndsAccessOnceInWhateverEventsItIsTold(t *testing.T) {
 		}
 		for _, kinds := range groups {
 			calls.Go(func() {
-				taken(t)(s.Judge.DeliverRefund(t.Context(), r.ID, sandbox.MoneyEvents{Types: kinds, Copies: how.copies}))
+				taken(t)(s.Sandbox.DeliverRefund(t.Context(), r.ID, sandbox.MoneyEvents{Types: kinds, Copies: how.copies}))
 			})
 		}
 	}
@@ -90,7 +91,7 @@ func TestARefundEndsItsOwnOrderAndNoOther(t *testing.T) {
 	for _, session := range []string{first, second, terminated, deleted} {
 		s.SettledOnce(session, 1)
 	}
-	must(t, s.Temporal().TerminateWorkflow(t.Context(), crash.WorkflowID(terminated), "", "a test"))
+	must(t, s.Temporal.TerminateWorkflow(t.Context(), harness.WorkflowID(terminated), "", "a test"))
 	remove(t, s, deleted)
 	for _, session := range []string{first, terminated, deleted} {
 		refund(1, 0, "succeeded")(t, s, session)
@@ -107,7 +108,7 @@ func TestARefundEndsItsOwnOrderAndNoOther(t *testing.T) {
 
 	// The sale told once more gives nothing back.
 	for _, session := range []string{first, terminated, deleted} {
-		if status := s.Tell(session, crash.Completed, ""); status != 200 {
+		if status := s.Tell(session, harness.Completed, ""); status != 200 {
 			t.Errorf("the sale told again was answered %d", status)
 		}
 	}
@@ -136,12 +137,12 @@ func TestARefundThatComesBeforeItsSaleGivesNothing(t *testing.T) {
 			if got := s.Status(session).CustomerState; got != order.CustomerWaiting {
 				t.Errorf("before the sale is told the page says %s", got)
 			}
-			if status := s.Tell(session, crash.Completed, ""); status != 200 {
+			if status := s.Tell(session, harness.Completed, ""); status != 200 {
 				t.Fatalf("the sale was answered %d", status)
 			}
 			s.AwaitState(session, order.CustomerEnded)
 			s.AwaitReviewed(session)
-			if got := s.Judge.Counts().Emails.ByOrder["test/"+session]; got != 0 {
+			if got := s.Sandbox.Counts().Emails.ByOrder["test/"+session]; got != 0 {
 				t.Errorf("%d messages about what was paid back already", got)
 			}
 			if got := s.Outcome(session); got.Granted != 0 || got.Grants != 0 {
@@ -183,17 +184,17 @@ func TestARefundOfAPaymentThatIsNoSessionsIsTakenAndSetAside(t *testing.T) {
 // A starter dies with a refund in its hands that it has stored and not handed over, and one dies before it has stored it.
 func TestAStarterKilledWithARefundInItsHandsLosesNothing(t *testing.T) {
 	t.Parallel()
-	s := crash.Open(t, crash.Options{Config: brisk, Points: true, Sandbox: eager})
+	s := crash.Open(t, crash.Options{Config: brisk, Failpoints: true, Sandbox: eager})
 	stored, unstored := s.Buy(twoUnits), s.Buy(twoUnits)
 	s.SettledOnce(stored, 1)
 	s.SettledOnce(unstored, 1)
 	var calls sync.WaitGroup
 	for session, point := range map[string]string{stored: "webhook.stored", unstored: "webhook.before_store"} {
-		r, err := s.Judge.Refund(sandbox.Refund{Session: session})
+		r, err := s.Sandbox.Refund(sandbox.Refund{Session: session})
 		must(t, err)
 		s.Arm(point, 1)
 		calls.Go(func() {
-			_, err := s.Judge.DeliverRefund(t.Context(), r.ID, sandbox.MoneyEvents{Types: []string{"charge.refunded"}, Retry: point == "webhook.before_store"})
+			_, err := s.Sandbox.DeliverRefund(t.Context(), r.ID, sandbox.MoneyEvents{Types: []string{"charge.refunded"}, Retry: point == "webhook.before_store"})
 			if err != nil {
 				t.Error(err)
 			}
@@ -251,7 +252,7 @@ func TestAfterARefundTheLinksThatWereKeptOpenNothing(t *testing.T) {
 		disputed: {dispute("needs_response"), http.StatusForbidden, order.CustomerOnHold, "On hold while the payment is being disputed"},
 	} {
 		s.SettledOnce(session, 1)
-		keys := crash.Licenses(s.Message(session).Text)
+		keys := harness.Licenses(s.Message(session).Text)
 		kept := ways(t, s, session)
 		for _, w := range kept {
 			if status, _, body := w.try(t); status >= 300 || w.method == http.MethodGet && body == "" {

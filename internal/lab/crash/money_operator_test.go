@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"handover/internal/lab/crash"
+	"handover/internal/lab/harness"
 	"handover/internal/lab/sandbox"
 	"handover/internal/order"
 )
@@ -59,13 +60,13 @@ func TestAnOperatorEndsGivesBackAndLinksAnew(t *testing.T) {
 		}
 	}
 	// The sale told once more does not overrule a person.
-	s.Tell(session, crash.Completed, "")
+	s.Tell(session, harness.Completed, "")
 
 	if got := decides(t, s, 0, "restore", "--reason", "it was none", key); got.Order != key || got.Outcome != "restoring" {
 		t.Errorf("restore answered %+v", got)
 	}
 	s.SettledOnce(session, 1)
-	if _, page := get(t, oldLink); !strings.Contains(page, crash.Licenses(first.Text)[0]) {
+	if _, page := get(t, oldLink); !strings.Contains(page, harness.Licenses(first.Text)[0]) {
 		t.Error("after restore the link does not show the key that was sold")
 	}
 	if got := decides(t, s, 1, "restore", key, "--reason", "again"); got.Outcome != "refused" {
@@ -83,7 +84,7 @@ func TestAnOperatorEndsGivesBackAndLinksAnew(t *testing.T) {
 	if opened(t, s, newLink) == "" {
 		t.Error("the new link opens nothing")
 	}
-	if !slices.Equal(crash.Licenses(first.Text), crash.Licenses(s.Message(session).Text)) {
+	if !slices.Equal(harness.Licenses(first.Text), harness.Licenses(s.Message(session).Text)) {
 		t.Error("relink changed the licence keys")
 	}
 
@@ -137,14 +138,14 @@ func TestARefundThatCannotBeReadIsHeldBackUntilRetry(t *testing.T) {
 	for _, target := range []string{"stripe.payment_intent", "stripe.refunds"} {
 		s.Fault(sandbox.Fault{Target: target, Mode: "refuse", Status: 401})
 	}
-	r, err := s.Judge.Refund(sandbox.Refund{Session: session})
+	r, err := s.Sandbox.Refund(sandbox.Refund{Session: session})
 	must(t, err)
-	taken(t)(s.Judge.DeliverRefund(t.Context(), r.ID, sandbox.MoneyEvents{Types: []string{"charge.refunded"}})) // a second one would look again by itself
+	taken(t)(s.Sandbox.DeliverRefund(t.Context(), r.ID, sandbox.MoneyEvents{Types: []string{"charge.refunded"}})) // a second one would look again by itself
 	s.Eventually("a person is asked", func() bool { return len(attention(t, s)) == 1 })
 	if got := s.Status(session); got.Access.State != order.AccessGranted || got.CustomerState != order.CustomerReady {
 		t.Errorf("access is %s and the page says %s, while nobody knows better", got.Access.State, got.CustomerState)
 	}
-	s.Judge.ClearFaults()
+	s.Sandbox.ClearFaults()
 	out, errs, code := s.Command("retry", "--misconfigured", "--reason", "the key is mended", "--json")
 	if code != 0 || !strings.Contains(out, `"retrying"`) || !strings.Contains(out, session) {
 		t.Fatalf("retry ended %d:\n%s%s", code, out, errs)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"handover/internal/lab/crash"
+	"handover/internal/lab/harness"
 	"handover/internal/lab/sandbox"
 	"handover/internal/order"
 )
@@ -84,33 +85,33 @@ func moneyID(kind string, n int, session string) string {
 // refund gives an amount back, all that is left when it is 0, and tells of it in the way that Stripe does.
 func refund(n int, amount int64, status string) func(*testing.T, *crash.Shop, string) {
 	return func(t *testing.T, s *crash.Shop, session string) {
-		r, err := s.Judge.Refund(sandbox.Refund{ID: moneyID("re", n, session), Session: session, Amount: amount, Status: status})
+		r, err := s.Sandbox.Refund(sandbox.Refund{ID: moneyID("re", n, session), Session: session, Amount: amount, Status: status})
 		must(t, err)
-		taken(t)(s.Judge.DeliverRefund(t.Context(), r.ID, sandbox.MoneyEvents{}))
+		taken(t)(s.Sandbox.DeliverRefund(t.Context(), r.ID, sandbox.MoneyEvents{}))
 	}
 }
 
 func refundIs(n int, status string) func(*testing.T, *crash.Shop, string) {
 	return func(t *testing.T, s *crash.Shop, session string) {
-		r, err := s.Judge.ChangeRefund(moneyID("re", n, session), status)
+		r, err := s.Sandbox.ChangeRefund(moneyID("re", n, session), status)
 		must(t, err)
-		taken(t)(s.Judge.DeliverRefund(t.Context(), r.ID, sandbox.MoneyEvents{}))
+		taken(t)(s.Sandbox.DeliverRefund(t.Context(), r.ID, sandbox.MoneyEvents{}))
 	}
 }
 
 func dispute(status string) func(*testing.T, *crash.Shop, string) {
 	return func(t *testing.T, s *crash.Shop, session string) {
-		d, err := s.Judge.Dispute(sandbox.Dispute{ID: moneyID("du", 1, session), Session: session, Status: status})
+		d, err := s.Sandbox.Dispute(sandbox.Dispute{ID: moneyID("du", 1, session), Session: session, Status: status})
 		must(t, err)
-		taken(t)(s.Judge.DeliverDispute(t.Context(), d.ID, sandbox.MoneyEvents{}))
+		taken(t)(s.Sandbox.DeliverDispute(t.Context(), d.ID, sandbox.MoneyEvents{}))
 	}
 }
 
 func disputeIs(status string) func(*testing.T, *crash.Shop, string) {
 	return func(t *testing.T, s *crash.Shop, session string) {
-		d, err := s.Judge.ChangeDispute(moneyID("du", 1, session), status)
+		d, err := s.Sandbox.ChangeDispute(moneyID("du", 1, session), status)
 		must(t, err)
-		taken(t)(s.Judge.DeliverDispute(t.Context(), d.ID, sandbox.MoneyEvents{}))
+		taken(t)(s.Sandbox.DeliverDispute(t.Context(), d.ID, sandbox.MoneyEvents{}))
 	}
 }
 
@@ -210,13 +211,13 @@ func judgeTurn(t *testing.T, s *crash.Shop, session string, want turn) {
 	}
 	link, _ := s.Link(m)
 	_, text := get(t, link)
-	keys := crash.Licenses(m.Text)
-	onPage := slices.Compact(slices.Sorted(slices.Values(crash.Licenses(text))))
+	keys := harness.Licenses(m.Text)
+	onPage := slices.Compact(slices.Sorted(slices.Values(harness.Licenses(text))))
 	if len(onPage) != len(page.Licenses) || slices.ContainsFunc(onPage, func(key string) bool { return !slices.Contains(keys, key) }) {
 		t.Errorf("the emailed link shows %d keys and the order's page %d; they have to be the same, of the %d in the email",
 			len(onPage), len(page.Licenses), len(keys))
 	}
-	if got := s.Judge.Counts().Emails.ByOrder["test/"+session]; got != 1 {
+	if got := s.Sandbox.Counts().Emails.ByOrder["test/"+session]; got != 1 {
 		t.Errorf("%d messages, want the one of the sale", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"handover/internal/lab/harness"
 	"handover/internal/order"
 )
 
@@ -58,15 +59,15 @@ FROM orders o WHERE session = $1`, session).
 		}
 		return err
 	})
-	counts := s.Judge.Counts()
+	counts := s.Sandbox.Counts()
 	o.Retrieves = counts.Stripe.Retrieves[session]
 	for generation := 1; generation <= generations; generation++ {
-		k := counts.Emails.ByKey[EmailKey(session, generation)]
+		k := counts.Emails.ByKey[harness.EmailKey(session, generation)]
 		o.Messages = append(o.Messages, Sent{Calls: k.Calls, Accepted: k.Accepted, Bodies: k.Bodies})
 	}
-	for _, m := range s.Judge.Messages() {
+	for _, m := range s.Sandbox.Messages() {
 		if strings.HasPrefix(m.Key, "handover/test/"+session+"/") {
-			o.Told = slices.Equal(slices.Sorted(slices.Values(Licenses(m.Text))), keys)
+			o.Told = slices.Equal(slices.Sorted(slices.Values(harness.Licenses(m.Text))), keys)
 		}
 	}
 	return o
@@ -86,7 +87,7 @@ func (s *Shop) AwaitOutcome(session string, want Outcome) {
 func (s *Shop) idle(session string) bool {
 	ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Second)
 	defer cancel()
-	d, err := s.Temporal().DescribeWorkflowExecution(ctx, WorkflowID(session), "")
+	d, err := s.Temporal.DescribeWorkflowExecution(ctx, harness.WorkflowID(session), "")
 	return err == nil && len(d.PendingActivities) == 0 && d.PendingWorkflowTask == nil
 }
 
@@ -133,12 +134,4 @@ func (s *Shop) Exec(sql string, args ...any) {
 		}
 		return err
 	})
-}
-
-func (s *Shop) query(ask func(context.Context, *pgx.Conn) error) {
-	s.t.Helper()
-	conn, err := pgx.Connect(s.t.Context(), s.database)
-	s.must(err)
-	defer func() { _ = conn.Close(context.WithoutCancel(s.t.Context())) }()
-	s.must(ask(s.t.Context(), conn))
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"handover/internal/lab/crash"
+	"handover/internal/lab/harness"
 	"handover/internal/lab/sandbox"
 	"handover/internal/order"
 )
@@ -92,7 +93,7 @@ func twoUnits(c *sandbox.Session) { c.Items[0].Quantity = 2 }
 func bought(t *testing.T, s *crash.Shop) (string, func()) {
 	session := s.Checkout(twoUnits)
 	return session, func() {
-		if status := s.Tell(session, crash.Completed, ""); status != 200 {
+		if status := s.Tell(session, harness.Completed, ""); status != 200 {
 			t.Fatalf("the webhook was answered %d", status)
 		}
 	}
@@ -103,7 +104,7 @@ func resent(t *testing.T, s *crash.Shop) (string, func()) {
 	session := s.Buy(twoUnits)
 	s.SettledOnce(session, 1)
 	return session, func() {
-		if err := s.Temporal().SignalWorkflow(t.Context(), crash.WorkflowID(session), "", "resend", map[string]string{"reason": "spam folder"}); err != nil {
+		if err := s.Temporal.SignalWorkflow(t.Context(), harness.WorkflowID(session), "", "resend", map[string]string{"reason": "spam folder"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -114,11 +115,11 @@ func refunded(t *testing.T, s *crash.Shop) (string, func()) {
 	session := s.Buy(twoUnits)
 	s.SettledOnce(session, 1)
 	return session, func() {
-		refund, err := s.Judge.Refund(sandbox.Refund{Session: session})
+		refund, err := s.Sandbox.Refund(sandbox.Refund{Session: session})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Judge.DeliverRefund(t.Context(), refund.ID, sandbox.MoneyEvents{}); err != nil {
+		if _, err := s.Sandbox.DeliverRefund(t.Context(), refund.ID, sandbox.MoneyEvents{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -128,7 +129,7 @@ func refunded(t *testing.T, s *crash.Shop) (string, func()) {
 type standing struct {
 	place
 	session string
-	*crash.Stand
+	*harness.Held
 }
 
 // occupy brings one order to each place.

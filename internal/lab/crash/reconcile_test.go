@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"handover/internal/lab/crash"
+	"handover/internal/lab/harness"
 	"handover/internal/lab/sandbox"
 	"handover/internal/order"
 )
@@ -14,10 +15,10 @@ import (
 func TestReconcileStartsWhatHasNoRun(t *testing.T) {
 	t.Parallel()
 	s := crash.Open(t, crash.Options{})
-	c := s.Temporal()
+	c := s.Temporal
 	terminate := func(session string) {
 		t.Helper()
-		if err := c.TerminateWorkflow(t.Context(), crash.WorkflowID(session), "", "a test"); err != nil {
+		if err := c.TerminateWorkflow(t.Context(), harness.WorkflowID(session), "", "a test"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -31,8 +32,8 @@ func TestReconcileStartsWhatHasNoRun(t *testing.T) {
 	s.AwaitFault("fired", f, 1)
 	s.Eventually("access is given", func() bool { return s.Status(half).Access.State == order.AccessGranted })
 	terminate(half)
-	s.Judge.ClearFaults()
-	if _, err := s.Judge.ChangeSession(unpaid, []byte(`{"payment_status":"paid","payment_intent":{"status":"succeeded"}}`)); err != nil {
+	s.Sandbox.ClearFaults()
+	if _, err := s.Sandbox.ChangeSession(unpaid, []byte(`{"payment_status":"paid","payment_intent":{"status":"succeeded"}}`)); err != nil {
 		t.Fatal(err)
 	}
 	for _, table := range []string{"orders", "obligations"} { // an hour later

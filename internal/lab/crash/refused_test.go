@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"handover/internal/lab/crash"
+	"handover/internal/lab/harness"
 	"handover/internal/lab/sandbox"
 	"handover/internal/order"
 )
@@ -31,7 +32,7 @@ func TestAFinalRefusalStopsAtOnceAndKeepsTheAccess(t *testing.T) {
 				state := s.Status(session).Email.State
 				return state == order.EmailAttention || state == order.EmailUncertain
 			})
-			if got := s.Judge.Counts().Emails.ByKey[crash.EmailKey(session, 1)].Calls; got != 1 {
+			if got := s.Sandbox.Counts().Emails.ByKey[harness.EmailKey(session, 1)].Calls; got != 1 {
 				t.Errorf("%d calls, want 1", got)
 			}
 			if got := s.Status(session).Access.State; got != order.AccessGranted {
@@ -41,7 +42,7 @@ func TestAFinalRefusalStopsAtOnceAndKeepsTheAccess(t *testing.T) {
 			if !strings.Contains(out, c.reason) || !strings.Contains(out, "NEEDS ATTENTION") {
 				t.Errorf("the status does not tell that it needs attention and why, %s:\n%s", c.reason, out)
 			}
-			s.Judge.ClearFaults()
+			s.Sandbox.ClearFaults()
 			if _, errs, code := s.Command("resend", "test/"+session, "--reason", "mended"); code != 0 {
 				t.Fatalf("resend ended %d: %s", code, errs)
 			}
@@ -59,7 +60,7 @@ func TestARateLimitIsWaitedForAndSpendsNothing(t *testing.T) {
 	f := s.Fault(sandbox.Fault{Target: "resend.send", Mode: "rate_limit", RetryAfter: 2, Times: 1})
 	session := s.Checkout(nil)
 	began := time.Now()
-	s.Tell(session, crash.Completed, "")
+	s.Tell(session, harness.Completed, "")
 	s.AwaitFault("fired", f, 1)
 	s.SettledOnce(session, 1)
 	if took := time.Since(began); took < 2*time.Second {
@@ -78,12 +79,12 @@ func TestASessionTheProviderDoesNotKnowNeedsAPerson(t *testing.T) {
 	s.Fault(sandbox.Fault{Target: "stripe.session", Mode: "refuse", Status: 404, Name: "resource_missing"})
 	session := s.Buy(nil)
 	s.AwaitState(session, order.CustomerLooking)
-	if got := s.Judge.Counts().Stripe.Retrieves[session]; got != 1 {
+	if got := s.Sandbox.Counts().Stripe.Retrieves[session]; got != 1 {
 		t.Errorf("%d reads, want 1: a session that is not there does not come with repeating", got)
 	}
 	// The next event looks again.
-	s.Judge.ClearFaults()
-	s.Tell(session, crash.Completed, "")
+	s.Sandbox.ClearFaults()
+	s.Tell(session, harness.Completed, "")
 	s.SettledOnce(session, 1)
 }
 
@@ -94,7 +95,7 @@ func TestADeliveryEventIsKeptBesideAccepted(t *testing.T) {
 	s.SettledOnce(session, 1)
 	m := s.Message(session)
 	for _, kind := range []string{"email.delivered", "email.sent", "email.bounced", "email.delivered"} {
-		d, err := s.Judge.DeliverEmailEvent(t.Context(), m.ID, sandbox.EmailEventRequest{Type: kind})
+		d, err := s.Sandbox.DeliverEmailEvent(t.Context(), m.ID, sandbox.EmailEventRequest{Type: kind})
 		if err != nil || d.Statuses[0] != 200 {
 			t.Fatalf("%s was answered %v (%v)", kind, d.Statuses, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"handover/internal/lab/crash"
+	"handover/internal/lab/harness"
 	"handover/internal/lab/sandbox"
 	"handover/internal/lab/stack/testenv"
 	"handover/internal/ledger"
@@ -78,7 +79,7 @@ func TestAnEventIsHandedOverWithoutAStarter(t *testing.T) {
 	}
 	t.Cleanup(pool.Close)
 	if _, err := ledger.New(pool).StoreEvent(t.Context(), ledger.WebhookEvent{
-		Environment: "test", ID: "evt_left", Type: crash.Completed, Kind: "checkout", Session: session, Body: []byte("{}")}); err != nil {
+		Environment: "test", ID: "evt_left", Type: harness.Completed, Kind: "checkout", Session: session, Body: []byte("{}")}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Database().Exec(t.Context(), `UPDATE webhook_events SET received_at = received_at - interval '10 minutes'`); err != nil {

@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"handover/internal/lab/crash"
+	"handover/internal/lab/harness"
 	"handover/internal/lab/sandbox"
 	"handover/internal/order"
 )
@@ -22,10 +23,10 @@ func TestResendFromTheCommandLineIsANewGenerationWhileOpenAndAfterClosing(t *tes
 	session := s.Buy(nil)
 	s.SettledOnce(session, 1)
 	s.Eventually("the workflow has closed", func() bool {
-		d, err := s.Temporal().DescribeWorkflowExecution(t.Context(), crash.WorkflowID(session), "")
+		d, err := s.Temporal.DescribeWorkflowExecution(t.Context(), harness.WorkflowID(session), "")
 		return err == nil && d.WorkflowExecutionInfo.CloseTime != nil
 	})
-	retrieves := s.Judge.Counts().Stripe.Retrieves[session]
+	retrieves := s.Sandbox.Counts().Stripe.Retrieves[session]
 	out, errs, code := s.Command("resend", "test/"+session, "--reason", "asked by telephone")
 	if code != 0 {
 		t.Fatalf("resend ended %d:\n%s%s", code, out, errs)
@@ -34,7 +35,7 @@ func TestResendFromTheCommandLineIsANewGenerationWhileOpenAndAfterClosing(t *tes
 		t.Errorf("resend does not say what was known and what came of it:\n%s", out)
 	}
 	s.SettledOnce(session, 2)
-	if got := s.Judge.Counts().Stripe.Retrieves[session]; got != retrieves {
+	if got := s.Sandbox.Counts().Stripe.Retrieves[session]; got != retrieves {
 		t.Errorf("the new run looked at a confirmed payment again")
 	}
 
@@ -52,7 +53,7 @@ func TestResendFromTheCommandLineIsANewGenerationWhileOpenAndAfterClosing(t *tes
 	if got := s.Message(session).To; len(got) != 1 || got[0] != "ada@elsewhere.test" {
 		t.Errorf("the third email went to the wrong address")
 	}
-	first, _ := s.Link(s.Judge.Messages()[0])
+	first, _ := s.Link(s.Sandbox.Messages()[0])
 	third, _ := s.Link(s.Message(session))
 	if first != third {
 		t.Error("a resend changed the buyer's link")
@@ -92,15 +93,15 @@ func TestResendIsRefusedBeforeThereIsSomethingToSend(t *testing.T) {
 			t.Errorf("%v ended %d, want %d: %s", c.args, code, c.code, errs)
 		}
 	}
-	c := s.Temporal()
-	if err := c.SignalWorkflow(t.Context(), crash.WorkflowID(session), "", "resend", map[string]string{"reason": "impatient"}); err != nil {
+	c := s.Temporal
+	if err := c.SignalWorkflow(t.Context(), harness.WorkflowID(session), "", "resend", map[string]string{"reason": "impatient"}); err != nil {
 		t.Fatal(err)
 	}
 	s.Eventually("the refusal is in the audit", func() bool {
 		out, _, _ := s.Command("status", "test/"+session)
 		return strings.Contains(out, "payment_not_confirmed") || strings.Contains(out, "payment not confirmed")
 	})
-	if got := s.Judge.Counts().Emails.Accepted; got != 0 {
+	if got := s.Sandbox.Counts().Emails.Accepted; got != 0 {
 		t.Errorf("%d messages for an unpaid order", got)
 	}
 }
@@ -110,13 +111,13 @@ func TestResendAsAnUpdateAnswersAndItsIdentityCounts(t *testing.T) {
 	s := crash.Open(t, crash.Options{})
 	session := s.Buy(nil)
 	s.SettledOnce(session, 1)
-	c := s.Temporal()
+	c := s.Temporal
 	update := func(id string, payload any) (answer struct {
 		Outcome    string `json:"outcome"`
 		Generation int    `json:"generation"`
 	}, err error) {
 		handle, err := c.UpdateWorkflow(t.Context(), client.UpdateWorkflowOptions{
-			WorkflowID: crash.WorkflowID(session), UpdateName: "resend", UpdateID: id, Args: []any{payload},
+			WorkflowID: harness.WorkflowID(session), UpdateName: "resend", UpdateID: id, Args: []any{payload},
 			WaitForStage: client.WorkflowUpdateStageCompleted})
 		if err == nil {
 			err = handle.Get(t.Context(), &answer)
@@ -148,9 +149,9 @@ func TestASignalThatCannotBeReadIsRefusedVisibly(t *testing.T) {
 	s := crash.Open(t, crash.Options{})
 	session := s.Buy(nil)
 	s.SettledOnce(session, 1)
-	c := s.Temporal()
+	c := s.Temporal
 	for _, payload := range []any{"please", 7, map[string]int{"reason": 7}, map[string]string{"reason": "x", "to": "somebody"}} {
-		if err := c.SignalWorkflow(t.Context(), crash.WorkflowID(session), "", "resend", payload); err != nil {
+		if err := c.SignalWorkflow(t.Context(), harness.WorkflowID(session), "", "resend", payload); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -167,7 +168,7 @@ func TestAResendJoinsOneToTheSameAddressAndSupersedesOneToAnother(t *testing.T) 
 	s.Fault(sandbox.Fault{Target: "resend.send", Mode: "refuse", Status: 503, Match: "/email/1"})
 	session := s.Buy(nil)
 	s.Eventually("an attempt failed", func() bool {
-		return s.Judge.Counts().Emails.ByKey[crash.EmailKey(session, 1)].Calls >= 1
+		return s.Sandbox.Counts().Emails.ByKey[harness.EmailKey(session, 1)].Calls >= 1
 	})
 	s.Eventually("the access is given", func() bool { return s.Status(session).Access.State == order.AccessGranted })
 	type answer struct {
@@ -190,8 +191,8 @@ func TestAResendJoinsOneToTheSameAddressAndSupersedesOneToAnother(t *testing.T) 
 		t.Fatalf("a resend to another address ended %d after %s:\n%s%s", code, time.Since(began), out, errs)
 	}
 	s.AwaitState(session, order.CustomerReady)
-	counts := s.Judge.Counts().Emails
-	if got := counts.ByKey[crash.EmailKey(session, 1)].Accepted + counts.ByKey[crash.EmailKey(session, 2)].Accepted; got != 1 {
+	counts := s.Sandbox.Counts().Emails
+	if got := counts.ByKey[harness.EmailKey(session, 1)].Accepted + counts.ByKey[harness.EmailKey(session, 2)].Accepted; got != 1 {
 		t.Errorf("%d messages accepted, want the one to the right address", got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"handover/internal/lab/crash"
+	"handover/internal/lab/harness"
 	"handover/internal/lab/sandbox"
 	"handover/internal/order"
 )
@@ -18,10 +19,10 @@ func TestRetryWorksOnAStoppedEmailUnderTheSameKey(t *testing.T) {
 		state := s.Status(session).Email.State
 		return state == order.EmailAttention || state == order.EmailUncertain
 	})
-	if got := s.Judge.Counts().Emails.ByKey[crash.EmailKey(session, 1)].Calls; got != 2 {
+	if got := s.Sandbox.Counts().Emails.ByKey[harness.EmailKey(session, 1)].Calls; got != 2 {
 		t.Errorf("%d calls, want the 2 that are configured", got)
 	}
-	s.Judge.ClearFaults()
+	s.Sandbox.ClearFaults()
 	out, errs, code := s.Command("retry", "test/"+session, "--reason", "the provider is well again")
 	if code != 0 || !strings.Contains(out, "worked on again") {
 		t.Fatalf("retry ended %d:\n%s%s", code, out, errs)
@@ -44,15 +45,15 @@ func TestRetryOfEverythingThatAFaultInTheSettingsHeldBack(t *testing.T) {
 	sessions := []string{s.Buy(nil), s.Buy(nil), s.Buy(nil)}
 	for _, session := range sessions {
 		s.Eventually("the email needs a person", func() bool { return s.Status(session).Email.State == order.EmailAttention })
-		if got := s.Judge.Counts().Emails.ByKey[crash.EmailKey(session, 1)].Calls; got != 1 {
+		if got := s.Sandbox.Counts().Emails.ByKey[harness.EmailKey(session, 1)].Calls; got != 1 {
 			t.Errorf("%d calls under a refused key, want 1", got)
 		}
 	}
-	s.Judge.ClearFaults()
+	s.Sandbox.ClearFaults()
 	s.Fault(sandbox.Fault{Target: "stripe.session", Mode: "refuse", Status: 401})
 	unread := s.Buy(nil)
 	s.AwaitState(unread, order.CustomerLooking)
-	s.Judge.ClearFaults()
+	s.Sandbox.ClearFaults()
 
 	out, errs, code := s.Command("retry", "--misconfigured", "--reason", "the keys are mended")
 	if code != 0 || strings.Count(out, "worked on again") != 4 {
@@ -73,10 +74,10 @@ func TestRetryStartsALostRunAgain(t *testing.T) {
 	f := s.Fault(sandbox.Fault{Target: "resend.send", Mode: "refuse", Status: 500})
 	session := s.Buy(nil)
 	s.AwaitFault("fired", f, 1)
-	if err := s.Temporal().TerminateWorkflow(t.Context(), crash.WorkflowID(session), "", "a test"); err != nil {
+	if err := s.Temporal.TerminateWorkflow(t.Context(), harness.WorkflowID(session), "", "a test"); err != nil {
 		t.Fatal(err)
 	}
-	s.Judge.ClearFaults()
+	s.Sandbox.ClearFaults()
 	if out, errs, code := s.Command("retry", "test/"+session, "--reason", "terminated by mistake"); code != 0 {
 		t.Fatalf("retry ended %d:\n%s%s", code, out, errs)
 	}

@@ -75,7 +75,7 @@ func TestACheckoutAtCreemFollowsItsMoney(t *testing.T) {
 				continue
 			}
 			if turn := f.turns[n]; turn.change != "" {
-				_, err := s.Judge.ChangeCheckout(sold[i], []byte(turn.change))
+				_, err := s.Sandbox.ChangeCheckout(sold[i], []byte(turn.change))
 				must(t, err)
 			}
 			tellOfCreem(t, s, sandbox.CreemEvent{Type: f.turns[n].event, Checkout: sold[i], Copies: f.turns[n].copies})
@@ -97,7 +97,7 @@ func TestACheckoutAtCreemFollowsItsMoney(t *testing.T) {
 		}
 	}
 	for i, f := range creemFortunes {
-		if got := s.Judge.Counts().Emails.ByOrder["creem/"+sold[i]]; got != f.emails {
+		if got := s.Sandbox.Counts().Emails.ByOrder["creem/"+sold[i]]; got != f.emails {
 			t.Errorf("%s: %d messages, want %d", f.name, got, f.emails)
 		}
 	}
@@ -125,7 +125,7 @@ func TestWhatCreemDidNotSignIsRefusedAndWhatIsNotOursIsTaken(t *testing.T) {
 		"another environment":      {sandbox.CreemEvent{Type: "checkout.completed", Checkout: sold.ID, URL: s.PublicURL + "/webhooks/payments/nobody"}, 404},
 		"signed, and for Stripe's": {sandbox.CreemEvent{Type: "checkout.completed", Checkout: sold.ID, URL: s.PublicURL + "/webhooks/payments/test"}, 401},
 	} {
-		d, err := s.Judge.DeliverCreem(t.Context(), c.event)
+		d, err := s.Sandbox.DeliverCreem(t.Context(), c.event)
 		must(t, err)
 		if d.Statuses[0] != c.status {
 			t.Errorf("%s: answered %d, want %d", name, d.Statuses[0], c.status)

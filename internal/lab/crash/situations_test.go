@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"handover/internal/lab/crash"
+	"handover/internal/lab/harness"
 	"handover/internal/lab/sandbox"
 	"handover/internal/order"
 )
@@ -28,7 +29,7 @@ type step func(*testing.T, *crash.Shop, string)
 
 func changes(patch string) step {
 	return func(t *testing.T, s *crash.Shop, session string) {
-		_, err := s.Judge.ChangeSession(session, []byte(patch))
+		_, err := s.Sandbox.ChangeSession(session, []byte(patch))
 		must(t, err)
 	}
 }
@@ -70,27 +71,27 @@ var situations = []struct {
 	keys  int // licence keys that the buyer has in the end
 }{
 	{"the success of a delayed payment is all that is told", unpaid, []step{changes(arrives), tells(paidLate)}, 1, 1},
-	{"both are told at the same moment", unpaid, []step{changes(arrives), tellsAtOnce(crash.Completed, paidLate)}, 1, 1},
-	{"the success is told before the checkout", unpaid, []step{changes(arrives), tells(paidLate, crash.Completed)}, 1, 1},
+	{"both are told at the same moment", unpaid, []step{changes(arrives), tellsAtOnce(harness.Completed, paidLate)}, 1, 1},
+	{"the success is told before the checkout", unpaid, []step{changes(arrives), tells(paidLate, harness.Completed)}, 1, 1},
 	{"a delayed payment fails, and a later attempt succeeds", unpaid, []step{
-		tells(crash.Completed), shows(order.CustomerProcessing), tells(failedLate), shows(order.CustomerFailed), changes(arrives), tells(paidLate)}, 1, 1},
+		tells(harness.Completed), shows(order.CustomerProcessing), tells(failedLate), shows(order.CustomerFailed), changes(arrives), tells(paidLate)}, 1, 1},
 	{"the failure is told again after the success", unpaid, []step{
-		tells(crash.Completed), changes(arrives), tells(paidLate), shows(order.CustomerReady), tells(failedLate, failedLate)}, 1, 1},
+		tells(harness.Completed), changes(arrives), tells(paidLate), shows(order.CustomerReady), tells(failedLate, failedLate)}, 1, 1},
 	{"success and failure at the same moment, and the money is there", unpaid, []step{
-		tells(crash.Completed), shows(order.CustomerProcessing), changes(arrives), tellsAtOnce(paidLate, failedLate)}, 1, 1},
+		tells(harness.Completed), shows(order.CustomerProcessing), changes(arrives), tellsAtOnce(paidLate, failedLate)}, 1, 1},
 	{"a session that expired, and was paid all the same", func(c *sandbox.Session) { c.Status, c.PaymentStatus = "open", "unpaid" }, []step{
-		changes(`{"status":"expired"}`), tells(expired), shows(order.CustomerWaiting), changes(arrives), tells(crash.Completed)}, 1, 1},
-	{"it is told that a paid session expired", nil, []step{tells(expired, crash.Completed)}, 1, 1},
-	{"nothing to pay", func(c *sandbox.Session) { c.PaymentStatus, c.Amount = "no_payment_required", 0 }, []step{tells(crash.Completed)}, 1, 1},
-	{"paid, and the total is zero", func(c *sandbox.Session) { c.Amount = 0 }, []step{tells(crash.Completed)}, 1, 1},
-	{"two endpoints tell of one sale under two event ids", nil, []step{tellsAtOnce(crash.Completed, crash.Completed), tells(crash.Completed)}, 1, 1},
-	{"quantity 10", holding(times(guide, 10)), []step{tells(crash.Completed)}, 1, 10},
-	{"one product on two lines", holding(times(guide, 2), guide), []step{tells(crash.Completed)}, 1, 3},
-	{"12 lines, the last two on the second page", holding(append(slices.Repeat([]sandbox.Item{app}, 10), guide, birds)...), []step{tells(crash.Completed)}, 2, 11},
-	{"known by the product, under a price that is not in the catalogue", holding(birds), []step{tells(crash.Completed)}, 1, 0},
-	{"a payment link: no metadata, no reference, no name", func(c *sandbox.Session) { c.Metadata, c.Name, c.CustomerEmail = nil, "", "" }, []step{tells(crash.Completed)}, 1, 1},
+		changes(`{"status":"expired"}`), tells(expired), shows(order.CustomerWaiting), changes(arrives), tells(harness.Completed)}, 1, 1},
+	{"it is told that a paid session expired", nil, []step{tells(expired, harness.Completed)}, 1, 1},
+	{"nothing to pay", func(c *sandbox.Session) { c.PaymentStatus, c.Amount = "no_payment_required", 0 }, []step{tells(harness.Completed)}, 1, 1},
+	{"paid, and the total is zero", func(c *sandbox.Session) { c.Amount = 0 }, []step{tells(harness.Completed)}, 1, 1},
+	{"two endpoints tell of one sale under two event ids", nil, []step{tellsAtOnce(harness.Completed, harness.Completed), tells(harness.Completed)}, 1, 1},
+	{"quantity 10", holding(times(guide, 10)), []step{tells(harness.Completed)}, 1, 10},
+	{"one product on two lines", holding(times(guide, 2), guide), []step{tells(harness.Completed)}, 1, 3},
+	{"12 lines, the last two on the second page", holding(append(slices.Repeat([]sandbox.Item{app}, 10), guide, birds)...), []step{tells(harness.Completed)}, 2, 11},
+	{"known by the product, under a price that is not in the catalogue", holding(birds), []step{tells(harness.Completed)}, 1, 0},
+	{"a payment link: no metadata, no reference, no name", func(c *sandbox.Session) { c.Metadata, c.Name, c.CustomerEmail = nil, "", "" }, []step{tells(harness.Completed)}, 1, 1},
 	{"both events of a delayed payment are lost, and the owner has it looked at", unpaid, []step{
-		tells(crash.Completed), shows(order.CustomerProcessing), changes(arrives), func(t *testing.T, s *crash.Shop, session string) {
+		tells(harness.Completed), shows(order.CustomerProcessing), changes(arrives), func(t *testing.T, s *crash.Shop, session string) {
 			if out, errs, code := s.Command("replay", "test/"+session); code != 0 {
 				t.Errorf("replay ended %d:\n%s%s", code, out, errs)
 			}
@@ -113,7 +114,7 @@ func TestHoweverAPaymentComesTheOrderIsDeliveredOnce(t *testing.T) {
 			s := s.In(t)
 			s.SettledOnce(sessions[i], 1)
 			page := s.Status(sessions[i])
-			emailed := crash.Licenses(s.Message(sessions[i]).Text)
+			emailed := harness.Licenses(s.Message(sessions[i]).Text)
 			slices.Sort(emailed)
 			if len(page.Downloads) != c.files || len(page.Licenses) != c.keys || len(slices.Compact(emailed)) != c.keys {
 				t.Errorf("%d files and %d keys on the page, %d different keys in the email; want %d and %d",
@@ -147,7 +148,7 @@ func TestEventsOfOtherProductsAreTakenAndMakeNoOrder(t *testing.T) {
 	if code != 0 || !strings.Contains(out, other) || !strings.Contains(out, nothing) {
 		t.Errorf("list --ignored ended %d:\n%s", code, out)
 	}
-	if got := s.Judge.Counts().Emails.Accepted; got != 0 {
+	if got := s.Sandbox.Counts().Emails.Accepted; got != 0 {
 		t.Errorf("%d messages about what is not ours", got)
 	}
 	if left := attention(t, s); len(left) != 0 {
@@ -159,7 +160,7 @@ func TestEventsOfOtherProductsAreTakenAndMakeNoOrder(t *testing.T) {
 // other checkouts.
 func reshape(t *testing.T, s *crash.Shop, change func(id string, session map[string]any)) (apiURL string) {
 	t.Helper()
-	judge := s.Judge.Handler()
+	judge := s.Sandbox.Handler()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id, found := strings.CutPrefix(r.URL.Path, "/v1/checkout/sessions/")
 		if !found || strings.Contains(id, "/") {
@@ -228,7 +229,7 @@ func TestASessionOfAnyShapeIsDelivered(t *testing.T) {
 		mu.Lock()
 		names[session] = name
 		mu.Unlock()
-		tells(crash.Completed)(t, s, session)
+		tells(harness.Completed)(t, s, session)
 	}
 	for session, name := range names {
 		t.Run(name, func(t *testing.T) {

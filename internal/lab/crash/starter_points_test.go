@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"handover/internal/lab/crash"
+	"handover/internal/lab/harness"
 	"handover/internal/lab/sandbox"
 	"handover/internal/order"
 )
@@ -45,23 +46,23 @@ func enter(t *testing.T, s *crash.Shop) (all []standing, calls *sync.WaitGroup) 
 			}
 		})
 		if d.unpaid {
-			s.Tell(sessions[i], crash.Completed, "")
+			s.Tell(sessions[i], harness.Completed, "")
 			s.AwaitState(sessions[i], order.CustomerProcessing)
-			if _, err := s.Judge.ChangeSession(sessions[i], []byte(`{"payment_status":"paid","payment_intent":{"status":"succeeded"}}`)); err != nil {
+			if _, err := s.Sandbox.ChangeSession(sessions[i], []byte(`{"payment_status":"paid","payment_intent":{"status":"succeeded"}}`)); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	s.Worker.Stop()
 	for i, d := range doorways {
-		event := sandbox.EventRequest{Type: crash.Completed, Session: sessions[i], Retry: d.again}
+		event := sandbox.EventRequest{Type: harness.Completed, Session: sessions[i], Retry: d.again}
 		if d.unpaid {
 			event.Type = "checkout.session.async_payment_succeeded"
 		}
 		s.Arm(d.point, 1)
 		calls.Go(func() {
 			// A starter that dies leaves it without an answer; one that wakes up may still give one.
-			if _, err := s.Judge.DeliverEvent(t.Context(), event); err != nil {
+			if _, err := s.Sandbox.DeliverEvent(t.Context(), event); err != nil {
 				t.Error(err)
 			}
 		})
@@ -73,7 +74,7 @@ func enter(t *testing.T, s *crash.Shop) (all []standing, calls *sync.WaitGroup) 
 
 func TestAStarterKilledAtAnyPointLosesNothingAfterItsNextStart(t *testing.T) {
 	t.Parallel()
-	s := crash.Open(t, crash.Options{Config: brisk, Points: true, Sandbox: eager})
+	s := crash.Open(t, crash.Options{Config: brisk, Failpoints: true, Sandbox: eager})
 	all, calls := enter(t, s)
 	s.Starter.Kill()
 	calls.Wait()
@@ -86,7 +87,7 @@ func TestAStarterKilledAtAnyPointLosesNothingAfterItsNextStart(t *testing.T) {
 // provider brings it again.
 func TestAnotherStarterFinishesWhatADeadOneBegan(t *testing.T) {
 	t.Parallel()
-	s := crash.Open(t, crash.Options{Config: brisk, Points: true, Sandbox: eager})
+	s := crash.Open(t, crash.Options{Config: brisk, Failpoints: true, Sandbox: eager})
 	all, calls := enter(t, s)
 	s.Starter.Kill()
 	calls.Wait()
@@ -101,7 +102,7 @@ func TestAnotherStarterFinishesWhatADeadOneBegan(t *testing.T) {
 
 func TestAStarterFrozenAtAnyPointStartsNothingTwiceWhenItWakesUp(t *testing.T) {
 	t.Parallel()
-	s := crash.Open(t, crash.Options{Config: brisk, Points: true, Sandbox: eager})
+	s := crash.Open(t, crash.Options{Config: brisk, Failpoints: true, Sandbox: eager})
 	all, calls := enter(t, s)
 	if err := s.Starter.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)

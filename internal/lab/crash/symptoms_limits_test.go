@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"handover/internal/lab/crash"
+	"handover/internal/lab/harness"
 	"handover/internal/lab/sandbox"
 )
 
@@ -22,7 +23,7 @@ func TestALaunchAgainstARateLimitLosesAndDoublesNoEmail(t *testing.T) {
 	refused := 0
 	for _, session := range sessions {
 		s.SettledOnce(session, 1)
-		refused += s.Judge.Counts().Emails.ByKey[crash.EmailKey(session, 1)].Calls - 1
+		refused += s.Sandbox.Counts().Emails.ByKey[harness.EmailKey(session, 1)].Calls - 1
 	}
 	if refused == 0 {
 		t.Error("the provider refused nothing: there was no launch")

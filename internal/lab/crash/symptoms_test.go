@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"handover/internal/lab/crash"
+	"handover/internal/lab/harness"
 	"handover/internal/lab/sandbox"
 	"handover/internal/order"
 )
@@ -48,7 +49,7 @@ func twoEmailsSecondsApart(t *testing.T, s *crash.Shop) {
 	page := s.PublicURL + "/orders/test/" + session
 	get(t, page)
 	s.SettledOnce(session, 1)
-	tells(paidLate, crash.Completed)(t, s, session)
+	tells(paidLate, harness.Completed)(t, s, session)
 	get(t, page)
 	s.SettledOnce(session, 1)
 	if _, errs, code := s.Command("resend", "test/"+session, "--reason", "asked for"); code != 0 {
@@ -75,20 +76,20 @@ func returnPageErrsBeforeTheWebhook(t *testing.T, s *crash.Shop) {
 	if _, text := get(t, page); !strings.Contains(text, "Waiting for payment confirmation") {
 		t.Error("the page does not say what it waits for")
 	}
-	if got := s.Judge.Counts().Stripe.Retrieves[session]; got != 0 {
+	if got := s.Sandbox.Counts().Stripe.Retrieves[session]; got != 0 {
 		t.Errorf("the page has asked the payment provider %d times", got)
 	}
 	if _, _, code := s.Command("status", "test/"+session); code != 3 {
 		t.Error("the page has made an order")
 	}
 	var looks sync.WaitGroup
-	looks.Go(func() { tells(crash.Completed)(t, s, session) })
+	looks.Go(func() { tells(harness.Completed)(t, s, session) })
 	for range 50 {
 		looks.Go(look)
 	}
 	looks.Wait()
 	s.SettledOnce(session, 1)
-	if got := s.Judge.Counts().Stripe.Retrieves[session]; got != 1 {
+	if got := s.Sandbox.Counts().Stripe.Retrieves[session]; got != 1 {
 		t.Errorf("%d reads of the session, want the worker's one", got)
 	}
 }
@@ -104,7 +105,7 @@ func bodysOwnWordsGrantAccess(t *testing.T, s *crash.Shop) {
 		t.Errorf("answered %d", got)
 	}
 	s.AwaitState(session, order.CustomerProcessing)
-	if got := s.Judge.Counts().Emails.ByOrder["test/"+session]; got != 0 {
+	if got := s.Sandbox.Counts().Emails.ByOrder["test/"+session]; got != 0 {
 		t.Errorf("%d messages for an unpaid session", got)
 	}
 	if got := s.Status(other).CustomerState; got != order.CustomerWaiting {
@@ -202,7 +203,7 @@ func secondPurchaseIsADuplicate(t *testing.T, s *crash.Shop) {
 	first, second := s.Buy(nil), s.Buy(nil)
 	s.SettledOnce(first, 1)
 	s.SettledOnce(second, 1)
-	a, b := crash.Licenses(s.Message(first).Text), crash.Licenses(s.Message(second).Text)
+	a, b := harness.Licenses(s.Message(first).Text), harness.Licenses(s.Message(second).Text)
 	if len(a) != 1 || len(b) != 1 || a[0] == b[0] {
 		t.Error("the two purchases do not have a key each")
 	}

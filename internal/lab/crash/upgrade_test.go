@@ -1,10 +1,14 @@
 package crash_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	historypb "go.temporal.io/api/history/v1"
+
 	"handover/internal/lab/crash"
+	"handover/internal/lab/harness"
 	"handover/internal/lab/sandbox"
 	"handover/internal/order"
 )
@@ -24,8 +28,14 @@ func TestOrdersOfTheVersionBeforeAreFinishedByTheNext(t *testing.T) {
 	s.Eventually("the email needs a person", func() bool { return s.Status(refused).Email.State == order.EmailAttention })
 	s.Worker.Stop()
 
-	s.StartNextWorker("-X handover/workflows.guarded=no")
-	if err := s.Temporal().SignalWorkflow(t.Context(), crash.WorkflowID(open), "", "resend", map[string]string{"reason": "not in the inbox"}); err != nil {
+	next := buildNextVersion(t)
+	start := func(environment ...string) {
+		if err := s.StartProgram(t.Context(), "next worker", next, environment...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	start("NEXT_VERSION_GUARDED=no")
+	if err := s.Temporal.SignalWorkflow(t.Context(), harness.WorkflowID(open), "", "resend", map[string]string{"reason": "not in the inbox"}); err != nil {
 		t.Fatal(err)
 	}
 	s.Eventually("the changed story does not fit the order's history", func() bool {
@@ -39,15 +49,16 @@ func TestOrdersOfTheVersionBeforeAreFinishedByTheNext(t *testing.T) {
 	if got := s.Status(open).Email.State; got != order.EmailAccepted {
 		t.Errorf("the email of an order that stands still is %s", got)
 	}
-	if _, metrics := get(t, s.WorkerURL+"/metrics"); !strings.Contains(metrics, "\ntemporal_workflow_task_execution_failed_total{") {
-		t.Error("no metric counts it")
-	}
+	s.Eventually("a metric counts it", func() bool {
+		_, metrics := get(t, s.WorkerURL+"/metrics")
+		return strings.Contains(metrics, "\ntemporal_workflow_task_execution_failed_total{")
+	})
 	s.Worker.Stop()
 
-	s.StartNextWorker("")
+	start()
 	s.AwaitAccepted(open, 2)
 	s.SettledOnce(open, 2)
-	if _, err := s.Judge.ChangeSession(unpaid, []byte(`{"payment_status":"paid","payment_intent":{"status":"succeeded"}}`)); err != nil {
+	if _, err := s.Sandbox.ChangeSession(unpaid, []byte(`{"payment_status":"paid","payment_intent":{"status":"succeeded"}}`)); err != nil {
 		t.Fatal(err)
 	}
 	if status := s.Tell(unpaid, "checkout.session.async_payment_succeeded", ""); status != 200 {
@@ -61,8 +72,14 @@ func TestOrdersOfTheVersionBeforeAreFinishedByTheNext(t *testing.T) {
 	s.SettledOnce(fresh, 1)
 	s.AwaitState(refused, order.CustomerReady)
 	for session, stepped := range map[string]bool{open: false, refused: false, unpaid: true, fresh: true} {
-		if got := strings.Contains(s.HistoryText(session), crash.NextStep); got != stepped {
+		if got := hasNextStep(s.History(session)); got != stepped {
 			t.Errorf("%s has gone by the new story: %v, want %v", session, got, stepped)
 		}
 	}
+}
+
+func hasNextStep(h *historypb.History) bool {
+	return slices.ContainsFunc(h.GetEvents(), func(e *historypb.HistoryEvent) bool {
+		return e.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName() == "StepOfTheNextVersion"
+	})
 }

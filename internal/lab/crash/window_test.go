@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"handover/internal/lab/crash"
+	"handover/internal/lab/harness"
 	"handover/internal/lab/sandbox"
 	"handover/internal/order"
 )
@@ -17,7 +18,7 @@ import (
 // is never sent again, by nobody. The window is 24 hours less a margin of one.
 func TestNoSendStartsPastTheWindowAndEvidenceSettlesWhatIsUncertain(t *testing.T) {
 	t.Parallel()
-	s := crash.Open(t, crash.Options{Config: brisk, Points: true})
+	s := crash.Open(t, crash.Options{Config: brisk, Failpoints: true})
 	s.Fault(mayOnlySend) // what the provider's list proves is another test's
 	ages := []struct {
 		age    time.Duration
@@ -67,11 +68,11 @@ func pastTheWindow(t *testing.T, s *crash.Shop, session string) {
 	if code != 1 || !strings.Contains(out+errs, "resend") {
 		t.Errorf("a retry past the window ended %d and should name resend:\n%s%s", code, out, errs)
 	}
-	s.Tell(session, crash.Completed, "") // an event that brings nothing new
+	s.Tell(session, harness.Completed, "") // an event that brings nothing new
 	if diff := cmp.Diff(want, s.Outcome(session)); diff != "" {
 		t.Errorf("after all that was tried (-want +got):\n%s", diff)
 	}
-	d, err := s.Judge.DeliverEmailEvent(t.Context(), s.Message(session).ID, sandbox.EmailEventRequest{Type: "email.sent"})
+	d, err := s.Sandbox.DeliverEmailEvent(t.Context(), s.Message(session).ID, sandbox.EmailEventRequest{Type: "email.sent"})
 	if err != nil || d.Statuses[0] != 200 {
 		t.Fatalf("the event was answered %v, %v", d.Statuses, err)
 	}

@@ -10,12 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"handover/internal/lab/crash"
+	"handover/internal/lab/harness"
 	"handover/internal/lab/stack"
 )
 
 func TestAWorkerKilledAtAnyPointIsReplacedAndEverythingIsDoneOnce(t *testing.T) {
 	t.Parallel()
-	s := crash.Open(t, crash.Options{Config: brisk, Points: true})
+	s := crash.Open(t, crash.Options{Config: brisk, Failpoints: true})
 	all := occupy(t, s, places)
 	s.Worker.Kill()
 	s.StartWorker()
@@ -26,14 +27,14 @@ func TestAWorkerKilledAtAnyPointIsReplacedAndEverythingIsDoneOnce(t *testing.T) 
 // where it stood, with claims that have expired: nothing changes, in the ledger and at the providers.
 func TestAWorkerFrozenAtAnyPointChangesNothingWhenItWakesUp(t *testing.T) {
 	t.Parallel()
-	s := crash.Open(t, crash.Options{Config: brisk, Points: true})
+	s := crash.Open(t, crash.Options{Config: brisk, Failpoints: true})
 	all := occupy(t, s, places)
 	late := s.Worker
 	freeze(t, s)
 	s.StartAnotherWorker()
 	judged(t, s, all)
 
-	rows, emails := s.Rows(), s.Judge.Counts().Emails // a read of the payment provider changes nothing
+	rows, emails := s.Rows(), s.Sandbox.Counts().Emails // a read of the payment provider changes nothing
 	said := len(s.Log("worker"))
 	release(all) // while it is frozen: it goes on at once when it wakes up
 	wake(t, s, late)
@@ -41,7 +42,7 @@ func TestAWorkerFrozenAtAnyPointChangesNothingWhenItWakesUp(t *testing.T) {
 	if diff := cmp.Diff(rows, s.Rows()); diff != "" {
 		t.Errorf("the late worker changed the ledger (-before +after):\n%s", diff)
 	}
-	if diff := cmp.Diff(emails, s.Judge.Counts().Emails); diff != "" {
+	if diff := cmp.Diff(emails, s.Sandbox.Counts().Emails); diff != "" {
 		t.Errorf("the late worker sent something (-before +after):\n%s", diff)
 	}
 }
@@ -50,7 +51,7 @@ func TestAWorkerFrozenAtAnyPointChangesNothingWhenItWakesUp(t *testing.T) {
 // give back.
 func TestAWorkerThatWakesUpWhileItsReplacementIsAtWorkTakesNothingFromIt(t *testing.T) {
 	t.Parallel()
-	s := crash.Open(t, crash.Options{Config: brisk, Points: true})
+	s := crash.Open(t, crash.Options{Config: brisk, Failpoints: true})
 	claimed := slices.DeleteFunc(slices.Clone(places), func(p place) bool {
 		return !slices.Contains([]string{"email.answered", "email.before_send", "email.claimed"}, p.point)
 	})
@@ -59,11 +60,11 @@ func TestAWorkerThatWakesUpWhileItsReplacementIsAtWorkTakesNothingFromIt(t *test
 	freeze(t, s)
 	s.Arm("email.claimed", len(all))
 	s.StartAnotherWorker()
-	var replacements []*crash.Stand
+	var replacements []*harness.Held
 	for range all {
 		replacements = append(replacements, s.At("email.claimed"))
 	}
-	rows, emails := s.Rows(), s.Judge.Counts().Emails
+	rows, emails := s.Rows(), s.Sandbox.Counts().Emails
 	said := len(s.Log("worker"))
 	release(all) // while it is frozen: it goes on at once when it wakes up
 	wake(t, s, late)
@@ -71,7 +72,7 @@ func TestAWorkerThatWakesUpWhileItsReplacementIsAtWorkTakesNothingFromIt(t *test
 	if diff := cmp.Diff(rows, s.Rows()); diff != "" {
 		t.Errorf("the late worker changed the ledger (-before +after):\n%s", diff)
 	}
-	if diff := cmp.Diff(emails, s.Judge.Counts().Emails); diff != "" {
+	if diff := cmp.Diff(emails, s.Sandbox.Counts().Emails); diff != "" {
 		t.Errorf("the late worker sent something (-before +after):\n%s", diff)
 	}
 	for _, r := range replacements {
@@ -87,7 +88,7 @@ func freeze(t *testing.T, s *crash.Shop) {
 	if err := s.Worker.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	s.WorkerLine.Cut()
+	s.Proxy.Cut()
 }
 
 // wake lets a frozen worker run, and waits until it serves again.
@@ -113,7 +114,7 @@ func TestPostgresKilledAtAnyPointComesBackAndEverythingIsDoneOnce(t *testing.T) 
 	if err := server.CreateDatabase(t.Context(), "shop"); err != nil {
 		t.Fatal(err)
 	}
-	s := crash.Open(t, crash.Options{Config: brisk, Points: true, DatabaseURL: server.URL("shop")})
+	s := crash.Open(t, crash.Options{Config: brisk, Failpoints: true, DatabaseURL: server.URL("shop")})
 	all := occupy(t, s, places)
 	server.Kill()
 	goOn(s, all)
@@ -133,7 +134,7 @@ func TestPostgresKilledAtAnyPointComesBackAndEverythingIsDoneOnce(t *testing.T) 
 func TestTemporalKilledAtAnyPointComesBackAndNothingIsDoneTwice(t *testing.T) {
 	t.Parallel()
 	server := privateTemporal(t)
-	s := crash.Open(t, crash.Options{Config: brisk, Points: true, TemporalAddress: server.Address()})
+	s := crash.Open(t, crash.Options{Config: brisk, Failpoints: true, TemporalAddress: server.Address()})
 	all := occupy(t, s, places)
 	server.Kill()
 	goOn(s, all)

@@ -11,6 +11,7 @@ import (
 
 	"go.temporal.io/api/enums/v1"
 
+	"handover/internal/lab/harness"
 	"handover/internal/ledger"
 	"handover/internal/order"
 )
@@ -20,13 +21,13 @@ const mostEvidence = 20
 
 // keepEvidence writes down, for each order with a violation, all that is known of it: the plan, the books, the ledger's
 // view with its audit, and the workflow's newest history.
-func (r *run) keepEvidence(all []Facts, found []Violation) {
+func (r *run) keepEvidence(ctx context.Context, all []Facts, found []Violation) {
 	if len(found) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	pool, err := ledger.Connect(ctx, r.servers.database, nil)
+	pool, err := ledger.Connect(ctx, r.servers.DatabaseURL, nil)
 	if err != nil {
 		return
 	}
@@ -64,7 +65,7 @@ func of(found []Violation, key string) []Violation {
 // history is the newest run's, one line an event.
 func (r *run) history(ctx context.Context, session string) string {
 	var b strings.Builder
-	events := r.shop.Temporal().GetWorkflowHistory(ctx, "order:test:"+session, "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	events := r.shop.Temporal.GetWorkflowHistory(ctx, harness.WorkflowID(session), "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		event, err := events.Next()
 		if err != nil {

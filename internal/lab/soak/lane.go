@@ -2,61 +2,61 @@ package soak
 
 import (
 	"context"
+	"fmt"
 	"syscall"
 
+	"handover/internal/lab/await"
 	"handover/internal/lab/stack"
 )
 
 // others are the second starter and the second worker. Their lanes replace them.
 type others struct{ starter, worker *stack.Process }
 
-func (r *run) startOthers() *others {
-	o := &others{worker: r.shop.StartAnotherWorker()}
-	r.startOtherStarter(o)
-	return o
+func (r *run) startOthers(ctx context.Context) (o *others, err error) {
+	o = &others{}
+	if o.worker, err = r.shop.StartAnotherWorker(ctx); err != nil {
+		return nil, err
+	}
+	return o, r.startOtherStarter(ctx, o)
 }
 
-func (r *run) startOtherStarter(o *others) {
-	p, url := r.shop.StartAnotherStarter()
+func (r *run) startOtherStarter(ctx context.Context, o *others) error {
+	p, url, err := r.shop.StartAnotherStarter(ctx)
+	if err != nil {
+		return err
+	}
 	o.starter = p
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.asideURL = url + "/webhooks/payments/test"
+	return nil
 }
 
 // lane is everything that happens to one process, one after the other.
 type lane struct {
 	target  Target
 	outages []Outage
-	kill    func()
-	start   func() error
-	signal  func(syscall.Signal) error
+	start   func(context.Context) error
+	process func() process
 }
 
-// lanes sorts the outages by process. Processes of the shop start one at a time; servers do not wait for those.
+// process is one of the shop's, or a server.
+type process interface {
+	Kill()
+	Signal(syscall.Signal) error
+}
+
+// lanes sorts the outages by process.
 func (r *run) lanes(o *others) []lane {
-	again := func(start func()) func() error {
-		return func() error {
-			r.launching.Lock()
-			defer r.launching.Unlock()
-			start()
-			return nil
-		}
-	}
-	ctx := r.t.Context()
+	startOtherWorker := func(ctx context.Context) (err error) { o.worker, err = r.shop.StartAnotherWorker(ctx); return err }
+	startOtherStarter := func(ctx context.Context) error { return r.startOtherStarter(ctx, o) }
 	all := []lane{
-		{target: Worker, kill: func() { r.shop.Worker.Kill() }, start: again(r.shop.StartWorker),
-			signal: func(s syscall.Signal) error { return r.shop.Worker.Signal(s) }},
-		{target: OtherWorker, kill: func() { o.worker.Kill() }, start: again(func() { o.worker = r.shop.StartAnotherWorker() }),
-			signal: func(s syscall.Signal) error { return o.worker.Signal(s) }},
-		{target: Starter, kill: func() { r.shop.Starter.Kill() }, start: again(r.shop.StartStarter),
-			signal: func(s syscall.Signal) error { return r.shop.Starter.Signal(s) }},
-		{target: OtherStarter, kill: func() { o.starter.Kill() }, start: again(func() { r.startOtherStarter(o) }),
-			signal: func(s syscall.Signal) error { return o.starter.Signal(s) }},
-		{target: Postgres, kill: r.servers.postgres.Kill, start: func() error { return r.servers.postgres.Restart(ctx) },
-			signal: r.servers.postgres.Signal},
-		{target: Temporal, kill: r.servers.temporal.Kill, start: func() error { return r.servers.temporal.Restart(ctx) },
-			signal: r.servers.temporal.Signal},
+		{target: Worker, start: r.shop.StartWorker, process: func() process { return r.shop.Worker }},
+		{target: OtherWorker, start: startOtherWorker, process: func() process { return o.worker }},
+		{target: Starter, start: r.shop.StartStarter, process: func() process { return r.shop.Starter }},
+		{target: OtherStarter, start: startOtherStarter, process: func() process { return o.starter }},
+		{target: Postgres, start: r.servers.Postgres.Restart, process: func() process { return r.servers.Postgres }},
+		{target: Temporal, start: r.servers.Temporal.Restart, process: func() process { return r.servers.Temporal }},
 	}
 	for i := range all {
 		for _, outage := range r.plan.Outages {
@@ -68,34 +68,34 @@ func (r *run) lanes(o *others) []lane {
 	return all
 }
 
-func (r *run) playLane(ctx context.Context, l lane) {
+func (r *run) playLane(ctx context.Context, l lane) error {
 	for _, o := range l.outages {
 		if !r.until(ctx, o.At) {
-			return
+			return context.Cause(ctx)
 		}
 		if err := r.hit(ctx, l, o); err != nil {
-			r.t.Errorf("%s of %s: %v", o.How, o.Target, err)
-			return
+			return fmt.Errorf("%s of %s: %w", o.How, o.Target, err)
 		}
 		r.mu.Lock()
 		r.hurt[string(o.Target)+" "+o.How]++
 		r.mu.Unlock()
 	}
+	return nil
 }
 
 func (r *run) hit(ctx context.Context, l lane, o Outage) error {
 	switch o.How {
 	case Cut:
-		r.shop.WorkerLine.Cut()
+		r.shop.Proxy.Cut()
 		return nil
 	case Freeze:
-		if err := l.signal(syscall.SIGSTOP); err != nil {
+		if err := l.process().Signal(syscall.SIGSTOP); err != nil {
 			return err
 		}
-		pause(ctx, o.For)
-		return l.signal(syscall.SIGCONT)
+		await.Pause(ctx, o.For)
+		return l.process().Signal(syscall.SIGCONT)
 	}
-	l.kill()
-	pause(ctx, o.For)
-	return l.start()
+	l.process().Kill()
+	await.Pause(ctx, o.For)
+	return l.start(ctx)
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"handover/internal/lab/crash"
+	"handover/internal/lab/harness"
 	"handover/internal/lab/sandbox"
 )
 
@@ -59,13 +59,13 @@ func (p *player) buy() error {
 		s.PaymentStatus = "unpaid"
 	}
 	for _, f := range o.Faults {
-		added, err := p.shop.Judge.AddFault(faultOf(o.Session, f))
+		added, err := p.shop.Sandbox.AddFault(faultOf(o.Session, f))
 		if err != nil {
 			return err
 		}
 		p.FaultIDs = append(p.FaultIDs, added.ID)
 	}
-	made, err := p.shop.Judge.CreateSession(s)
+	made, err := p.shop.Sandbox.CreateSession(s)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func faultOf(session string, f Fault) sandbox.Fault {
 	case f.Target == "stripe.payment_intent":
 		match = intentOf(session)
 	case f.Target == "resend.send" && f.Times == 0:
-		match = crash.EmailKey(session, 1)
+		match = harness.EmailKey(session, 1)
 	case f.Target == "resend.send":
 		match = "test/" + session + "/email/"
 	}
@@ -100,11 +100,11 @@ func (p *player) step(ctx context.Context, s Step) error {
 	case DoTell:
 		return p.tell(ctx, s)
 	case DoPay:
-		changed, err := p.shop.Judge.ChangeSession(p.Order.Session, []byte(`{"payment_status":"paid"}`))
+		changed, err := p.shop.Sandbox.ChangeSession(p.Order.Session, []byte(`{"payment_status":"paid"}`))
 		p.Paid = err == nil && changed.PaymentStatus == "paid"
 		return err
 	case DoFail:
-		_, err := p.shop.Judge.ChangeSession(p.Order.Session, []byte(`{"payment_intent":{"status":"requires_payment_method"}}`))
+		_, err := p.shop.Sandbox.ChangeSession(p.Order.Session, []byte(`{"payment_intent":{"status":"requires_payment_method"}}`))
 		p.Failed = err == nil
 		return err
 	case DoRefund, DoRefundChange, DoDispute, DoDisputeChange:
@@ -124,7 +124,7 @@ func (p *player) tell(ctx context.Context, s Step) error {
 	if s.Aside {
 		e.URL, e.Retry, e.EventID = p.otherWebhooks(), false, p.last
 	}
-	d, err := p.shop.Judge.DeliverEvent(ctx, e)
+	d, err := p.shop.Sandbox.DeliverEvent(ctx, e)
 	if !s.Aside {
 		p.last = d.EventID
 		p.Distinct++
@@ -135,7 +135,7 @@ func (p *player) tell(ctx context.Context, s Step) error {
 
 // moveMoney changes the provider's books and tells of it.
 func (p *player) moveMoney(ctx context.Context, s Step) (err error) {
-	judge, events := p.shop.Judge, sandbox.MoneyEvents{Copies: s.Copies, Retry: true}
+	judge, events := p.shop.Sandbox, sandbox.MoneyEvents{Copies: s.Copies, Retry: true}
 	var told []sandbox.Delivery
 	switch s.Do {
 	case DoRefund:
@@ -174,7 +174,7 @@ func (p *player) moveMoney(ctx context.Context, s Step) (err error) {
 
 func (p *player) emailEvent(ctx context.Context, s Step) error {
 	var newest string
-	for _, m := range p.shop.Judge.Messages() {
+	for _, m := range p.shop.Sandbox.Messages() {
 		if m.Order() == "test/"+p.Order.Session {
 			newest = m.ID
 		}
@@ -182,7 +182,7 @@ func (p *player) emailEvent(ctx context.Context, s Step) error {
 	if newest == "" {
 		return nil // nothing was sent that could come back
 	}
-	d, err := p.shop.Judge.DeliverEmailEvent(ctx, newest, sandbox.EmailEventRequest{Type: s.Kind, Copies: s.Copies, Retry: true})
+	d, err := p.shop.Sandbox.DeliverEmailEvent(ctx, newest, sandbox.EmailEventRequest{Type: s.Kind, Copies: s.Copies, Retry: true})
 	p.Told += len(d.Statuses)
 	p.Distinct++
 	return err
@@ -199,7 +199,7 @@ func (p *player) signal(ctx context.Context, s Step) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
-	if err := p.sendSignal(ctx, crash.WorkflowID(p.Order.Session), s.Kind, s.Payload); err != nil {
+	if err := p.sendSignal(ctx, harness.WorkflowID(p.Order.Session), s.Kind, s.Payload); err != nil {
 		p.Refused++
 	}
 	return nil

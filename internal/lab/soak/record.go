@@ -3,14 +3,13 @@ package soak
 import (
 	"context"
 	"errors"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"handover/internal/lab/crash"
+	"handover/internal/lab/harness"
 	"handover/internal/lab/sandbox"
 	"handover/internal/ledger"
 	"handover/internal/order"
@@ -82,14 +81,12 @@ func (r *run) read(ctx context.Context, pool *pgxpool.Pool) ([]Facts, error) {
 	return all, nil
 }
 
-var linkPattern = regexp.MustCompile(`https?://[^\s"<>]+/d/[A-Za-z0-9_-]{43}`)
-
 func (r *run) readSandbox(all []Facts, of func(string) *Facts) {
 	fired := map[string]int{}
-	for _, f := range r.shop.Judge.Faults() {
+	for _, f := range r.shop.Sandbox.Faults() {
 		fired[f.ID] = f.Fired
 	}
-	counts := r.shop.Judge.Counts()
+	counts := r.shop.Sandbox.Counts()
 	for i := range all {
 		for _, id := range all[i].FaultIDs {
 			all[i].Fired = append(all[i].Fired, fired[id])
@@ -98,10 +95,11 @@ func (r *run) readSandbox(all []Facts, of func(string) *Facts) {
 			all[i].Keys = append(all[i].Keys, Key{k.Calls, k.Accepted, k.Bodies})
 		}
 	}
-	for _, m := range r.shop.Judge.Messages() {
+	for _, m := range r.shop.Sandbox.Messages() {
 		session, _ := strings.CutPrefix(m.Order(), "test/")
 		if f := of(session); f != nil {
-			f.Messages = append(f.Messages, Message{m.Key, m.AcceptedAt, strings.Join(m.To, " "), crash.Licenses(m.Text), linkPattern.FindString(m.Text)})
+			link, _ := harness.Link(m.Text)
+			f.Messages = append(f.Messages, Message{m.Key, m.AcceptedAt, strings.Join(m.To, " "), harness.Licenses(m.Text), link})
 		}
 	}
 }
@@ -109,7 +107,7 @@ func (r *run) readSandbox(all []Facts, of func(string) *Facts) {
 // keysOf lists the keys of all generations that an order may have.
 func keysOf(session string, counts sandbox.Counts) (keys []sandbox.KeyCount) {
 	for generation := 1; generation <= order.MostGenerations; generation++ {
-		k := counts.Emails.ByKey[crash.EmailKey(session, generation)]
+		k := counts.Emails.ByKey[harness.EmailKey(session, generation)]
 		keys = append(keys, k)
 	}
 	return keys

@@ -68,7 +68,7 @@ func newReport(r *run, all []Facts, found []Violation, settled time.Duration) *R
 	for _, f := range all {
 		p.count(f)
 	}
-	counts := r.shop.Judge.Counts()
+	counts := r.shop.Sandbox.Counts()
 	p.Webhooks.Taken, p.Webhooks.Refused = counts.Webhooks.Taken, counts.Webhooks.Refused
 	p.Webhooks.Repeated = max(0, p.Webhooks.Taken-p.Webhooks.Events)
 	for _, n := range counts.Stripe.Retrieves {

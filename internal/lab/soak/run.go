@@ -2,18 +2,21 @@ package soak
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
-	"testing"
 	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
+	"golang.org/x/sync/errgroup"
 
-	"handover/internal/lab/crash"
+	"handover/internal/lab/await"
+	"handover/internal/lab/harness"
 	"handover/internal/lab/sandbox"
+	"handover/internal/lab/stack"
 )
 
 // Options are what a run needs.
@@ -29,36 +32,42 @@ type Options struct {
 
 // run is one run.
 type run struct {
-	t       testing.TB
 	o       Options
 	plan    Plan
 	began   time.Time
-	servers servers
-	shop    *crash.Shop
+	servers *harness.Servers
+	shop    *harness.Shop
 	raw     client.Client // sends payloads as they are
 	books   []*Book
 
-	launching sync.Mutex // the shop's list of processes
-	mu        sync.Mutex
-	asideURL  string // of the other starter
-	hurt      map[string]int
+	mu       sync.Mutex
+	asideURL string // of the other starter
+	hurt     map[string]int
 
 	commands chan struct{} // at most so many at once
 }
 
 // Run makes a plan, plays it, waits until everything has come to its end, and judges. Everything that it started is gone
-// at the end of the test.
-func Run(t testing.TB, o Options) *Report {
-	t.Helper()
-	r := &run{t: t, o: o, plan: Make(o.N, o.Seed), hurt: map[string]int{}, commands: make(chan struct{}, 2)}
+// when it returns; the logs stay.
+func Run(ctx context.Context, o Options) (*Report, error) {
+	r := &run{o: o, plan: Make(o.N, o.Seed), hurt: map[string]int{}, commands: make(chan struct{}, 2)}
 	r.say("soak: %d orders in %s, %d outages, seed %d; logs in %s", o.N, r.plan.Span.Round(time.Second), len(r.plan.Outages), o.Seed, o.Dir)
-	r.open()
-	r.play()
+	defer r.close()
+	if err := r.open(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.play(ctx); err != nil {
+		return nil, err
+	}
+
 	r.say("soak: %s: the faults are over, waiting until everything is settled", r.since())
-	record, violations, settled := r.settle()
+	record, violations, settled, err := r.settle(ctx)
+	if err != nil {
+		return nil, err
+	}
 	report := newReport(r, record, violations, settled)
-	r.keepEvidence(record, violations)
-	return report
+	r.keepEvidence(ctx, record, violations)
+	return report, nil
 }
 
 func (r *run) say(format string, arguments ...any) {
@@ -78,76 +87,63 @@ func retries() []time.Duration {
 	return waits
 }
 
-func (r *run) open() {
-	r.t.Helper()
-	r.servers = startServers(r.t, r.o.Dir, r.o.Program)
-	r.shop = crash.Open(kept{r.t, r.o.Dir}, crash.Options{
-		DatabaseURL: r.servers.database, TemporalAddress: r.servers.temporal.Address(), Config: settings, Idle: true,
+func (r *run) open(ctx context.Context) (err error) {
+	if r.servers, err = harness.StartServers(ctx, harness.ServersConfig{Dir: r.o.Dir, Program: r.o.Program, Fast: true}); err != nil {
+		return err
+	}
+	r.shop, err = harness.Open(harness.Config{
+		Dir: r.o.Dir, DatabaseURL: r.servers.DatabaseURL, TemporalAddress: r.servers.Temporal.Address(), TaskQueue: "soak", TOML: settings,
 		Sandbox: func(c *sandbox.Config) { c.RetryAfter = retries() },
 	})
-	r.settleDown()
-	raw, err := client.NewLazyClient(client.Options{
-		HostPort: r.servers.temporal.Address(), Logger: silent{}, DataConverter: asItIs{converter.GetDefaultDataConverter()},
-	})
 	if err != nil {
-		r.t.Fatal(err)
+		return err
 	}
-	r.t.Cleanup(raw.Close)
-	r.raw = raw
+	options := stack.ClientOptions(r.servers.Temporal.Address())
+	options.DataConverter = asItIs{converter.GetDefaultDataConverter()}
+	if r.raw, err = client.NewLazyClient(options); err != nil {
+		return err
+	}
+
+	if err := errors.Join(r.shop.StartStarter(ctx), r.shop.StartWorker(ctx)); err != nil {
+		return err
+	}
 	r.began = time.Now()
+	return nil
 }
 
-// settleDown moves the shop to ports that are still its own after a while without it, and starts it.
-func (r *run) settleDown() {
-	before := r.shop.PublicURL
-	r.shop.PublicURL, r.shop.AdminURL, r.shop.WorkerURL = r.steadyURL(), r.steadyURL(), r.steadyURL()
-	r.shop.Reconfigure(before, r.shop.PublicURL)
-	r.shop.Judge.SetWebhookURLs(r.shop.PublicURL+"/webhooks/payments/test", r.shop.PublicURL+"/webhooks/email")
-	r.shop.StartStarter()
-	r.shop.StartWorker()
+func (r *run) close() {
+	if r.raw != nil {
+		r.raw.Close()
+	}
+	if r.shop != nil {
+		r.shop.Close()
+	}
+	if r.servers != nil {
+		r.servers.Stop()
+	}
 }
 
-// kept keeps the shop's directory, with its logs, beyond the run.
-type kept struct {
-	testing.TB
-	dir string
-}
-
-func (k kept) TempDir() string { return k.dir }
-
-// play runs all orders and all outages to their ends.
-func (r *run) play() {
-	ctx := r.t.Context()
-	var playing sync.WaitGroup
-	others := r.startOthers()
+// play runs all orders and all outages to their ends. A process that does not come back ends it.
+func (r *run) play(ctx context.Context) error {
+	others, err := r.startOthers(ctx)
+	if err != nil {
+		return err
+	}
+	playing, ctx := errgroup.WithContext(ctx)
 	for _, lane := range r.lanes(others) {
-		playing.Go(func() { r.playLane(ctx, lane) })
+		playing.Go(func() error { return r.playLane(ctx, lane) })
 	}
 	for _, o := range r.plan.Orders {
 		p := &player{run: r, Book: &Book{Order: o}}
 		r.books = append(r.books, p.Book)
-		playing.Go(func() { p.play(ctx) })
+		playing.Go(func() error { p.play(ctx); return nil })
 	}
-	playing.Wait()
-	if r.t.Failed() {
-		r.t.FailNow() // a process did not come back
-	}
+	return playing.Wait()
 }
 
 // until waits for a moment of the plan.
 func (r *run) until(ctx context.Context, at time.Duration) bool {
-	return pause(ctx, time.Until(r.began.Add(at)))
-}
-
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
+	return await.Pause(ctx, time.Until(r.began.Add(at)))
 }
 
 func (r *run) otherWebhooks() string {
@@ -164,7 +160,10 @@ func (r *run) operator(ctx context.Context, arguments ...string) int {
 		return -1
 	}
 	defer func() { <-r.commands }()
-	_, _, code := r.shop.Command(arguments...)
+	_, _, code, err := r.shop.Command(ctx, arguments...)
+	if err != nil {
+		return -1
+	}
 	return code
 }
 
@@ -189,10 +188,3 @@ func (c asItIs) ToPayloads(values ...any) (*commonpb.Payloads, error) {
 	}
 	return c.DataConverter.ToPayloads(values...)
 }
-
-type silent struct{}
-
-func (silent) Debug(string, ...any) {}
-func (silent) Info(string, ...any)  {}
-func (silent) Warn(string, ...any)  {}
-func (silent) Error(string, ...any) {}

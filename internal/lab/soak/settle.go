@@ -2,12 +2,14 @@ package soak
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"handover/internal/lab/await"
 	"handover/internal/ledger"
 	"handover/internal/order"
 )
@@ -22,12 +24,10 @@ const (
 
 // settle waits until everything has come to its end and the judge has nothing to say, for as long as it may take. Then
 // it waits a little more, because nothing may happen afterwards, tries the links, and judges for good.
-func (r *run) settle() (all []Facts, found []Violation, took time.Duration) {
-	r.t.Helper()
-	ctx := r.t.Context()
-	pool, err := ledger.Connect(ctx, r.servers.database, nil)
+func (r *run) settle(ctx context.Context) (all []Facts, found []Violation, took time.Duration, err error) {
+	pool, err := ledger.Connect(ctx, r.servers.DatabaseURL, nil)
 	if err != nil {
-		r.t.Fatal(err)
+		return nil, nil, 0, err
 	}
 	defer pool.Close()
 	began := time.Now()
@@ -38,7 +38,10 @@ func (r *run) settle() (all []Facts, found []Violation, took time.Duration) {
 			mended = time.Now()
 		}
 		before := found
-		if all, found = r.look(ctx, pool); len(found) == 0 || !pause(ctx, lookEvery) {
+		if all, found, err = r.look(ctx, pool); err != nil {
+			return nil, nil, 0, err
+		}
+		if len(found) == 0 || !await.Pause(ctx, lookEvery) {
 			break
 		}
 		if !slices.Equal(before, found) {
@@ -46,19 +49,20 @@ func (r *run) settle() (all []Facts, found []Violation, took time.Duration) {
 		}
 	}
 	took = time.Since(began)
-	pause(ctx, quietAfter)
-	all, _ = r.look(ctx, pool)
+	await.Pause(ctx, quietAfter)
+	if all, _, err = r.look(ctx, pool); err != nil {
+		return nil, nil, 0, err
+	}
 	r.tryLinks(ctx, all)
-	return all, Judge(all), took
+	return all, Judge(all), took, nil
 }
 
-func (r *run) look(ctx context.Context, pool *pgxpool.Pool) ([]Facts, []Violation) {
-	r.t.Helper()
+func (r *run) look(ctx context.Context, pool *pgxpool.Pool) ([]Facts, []Violation, error) {
 	all, err := r.read(ctx, pool)
 	if err != nil {
-		r.t.Fatalf("read the ledger: %v", err)
+		return nil, nil, fmt.Errorf("read the ledger: %w", err)
 	}
-	return all, Judge(all)
+	return all, Judge(all), nil
 }
 
 // mend does what an operator does after such a day: the settings are right again, and sales that nobody told of are

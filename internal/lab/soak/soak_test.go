@@ -2,25 +2,23 @@ package soak_test
 
 import (
 	"bytes"
-	"os"
 	"testing"
 	"time"
 
-	"handover/internal/lab/crash"
+	"handover/internal/lab/harness"
 	"handover/internal/lab/soak"
 	"handover/internal/lab/stack/testenv"
 )
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	crash.CleanUp()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { testenv.Main(m, harness.RemovePrograms) }
 
 // A small soak on servers of its own: every process is killed at least once.
 func TestNothingIsLostOrDoneTwiceWhileEverythingFails(t *testing.T) {
 	t.Parallel()
-	report := soak.Run(t, soak.Options{N: 25, Seed: 223, Dir: t.TempDir(), Program: testenv.TemporalCLI(t), Settle: 2 * time.Minute, Say: t.Output()})
+	report, err := soak.Run(t.Context(), soak.Options{N: 25, Seed: 223, Dir: t.TempDir(), Program: testenv.TemporalCLI(t), Settle: 2 * time.Minute, Say: t.Output()})
+	if err != nil {
+		t.Fatal(err)
+	}
 	var text bytes.Buffer
 	if err := report.Print(&text); err != nil {
 		t.Fatal(err)

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"time"
+
+	"handover/internal/lab/await"
 )
 
 // PinnedVersion is the version of a module, without its v, that the go.mod in the directory requires.
@@ -77,7 +79,7 @@ func awaitLock(ctx context.Context, path string, out io.Writer) (*os.File, error
 			fmt.Fprintln(out, "another process is building it already: waiting for that …")
 			told = true
 		}
-		if !pause(ctx, 200*time.Millisecond) {
+		if !await.Pause(ctx, 200*time.Millisecond) {
 			return nil, ctx.Err()
 		}
 	}
@@ -88,7 +90,7 @@ func tellTime(out io.Writer) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	started := time.Now()
 	go func() {
-		for pause(ctx, 15*time.Second) {
+		for await.Pause(ctx, 15*time.Second) {
 			fmt.Fprintf(out, "  … %s\n", time.Since(started).Round(time.Second))
 		}
 	}()

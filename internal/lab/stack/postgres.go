@@ -15,6 +15,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"handover/internal/lab/await"
 )
 
 // startLimit bounds how long a server may take until it answers.
@@ -94,7 +96,7 @@ func (p *Postgres) start(ctx context.Context) error {
 			return nil
 		}
 		p.process.Stop()
-		if !errors.Is(err, ErrExited) || !pause(ctx, 300*time.Millisecond) {
+		if !errors.Is(err, ErrExited) || !await.Pause(ctx, 300*time.Millisecond) {
 			break
 		}
 	}
@@ -131,7 +133,7 @@ func (p *Postgres) ready(ctx context.Context) error {
 		if p.process.ended() {
 			return ErrExited
 		}
-		if !pause(ctx, 25*time.Millisecond) {
+		if !await.Pause(ctx, 25*time.Millisecond) {
 			return fmt.Errorf("it does not answer: %w", ctx.Err())
 		}
 	}
@@ -222,16 +224,4 @@ func stopLeftPostgres(home string) error {
 		return fmt.Errorf("remove a stale Postgres lock: %w", err)
 	}
 	return nil
-}
-
-// pause waits, and says whether the context is still alive.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
 }

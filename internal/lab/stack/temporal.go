@@ -20,6 +20,8 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
 	"google.golang.org/protobuf/types/known/durationpb"
+
+	"handover/internal/lab/await"
 )
 
 const (
@@ -139,6 +141,11 @@ func (t *Temporal) spec() Spec {
 	}
 }
 
+// ClientOptions are those of a client that logs nothing.
+func ClientOptions(address string) client.Options {
+	return client.Options{HostPort: address, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))}
+}
+
 // WithoutTemporal drops what would point a Temporal client or server elsewhere.
 func WithoutTemporal(environment []string) []string {
 	return slices.DeleteFunc(slices.Clone(environment), func(entry string) bool {
@@ -147,7 +154,7 @@ func WithoutTemporal(environment []string) []string {
 }
 
 func (t *Temporal) ready(ctx context.Context) error {
-	c, err := client.NewLazyClient(client.Options{HostPort: t.Address(), Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
+	c, err := client.NewLazyClient(ClientOptions(t.Address()))
 	if err != nil {
 		return err
 	}
@@ -162,7 +169,7 @@ func (t *Temporal) ready(ctx context.Context) error {
 		if t.process.ended() {
 			return ErrExited
 		}
-		if !pause(ctx, 50*time.Millisecond) {
+		if !await.Pause(ctx, 50*time.Millisecond) {
 			return fmt.Errorf("it does not answer: %w", err)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"handover/internal/lab/crash"
+	"handover/internal/lab/harness"
 	"handover/internal/lab/soak"
 )
 
@@ -66,10 +66,9 @@ func run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	h := newHost(ctx, os.Stderr)
-	defer crash.CleanUp()
-	var report *soak.Report
-	if err := h.do(func() { report = soak.Run(h, o) }); err != nil {
+	defer func() { _ = harness.RemovePrograms() }()
+	report, err := soak.Run(ctx, o)
+	if err != nil {
 		return fmt.Errorf("seed %d: %w; the logs are in %s", o.Seed, err, o.Dir)
 	}
 	if v := os.Getenv("JSON"); v != "" && v != "0" {

@@ -1,20 +1,16 @@
 package crash
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
-	"os/exec"
-	"regexp"
-	"slices"
 	"strings"
-	"time"
 
 	"go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
 	"google.golang.org/protobuf/encoding/protojson"
 
+	"handover/internal/lab/await"
+	"handover/internal/lab/harness"
 	"handover/internal/lab/sandbox"
 	"handover/internal/order"
 )
@@ -24,9 +20,6 @@ const (
 	BuyerEmail = "Ada.Lovelace+books@buyer.test"
 	BuyerName  = "Ada Lovelace"
 )
-
-// Completed is the event that most orders begin with.
-const Completed = "checkout.session.completed"
 
 // Checkout makes a paid session of the guide, changed as the test wants, without telling anybody.
 func (s *Shop) Checkout(change func(*sandbox.Session)) string {
@@ -38,7 +31,7 @@ func (s *Shop) Checkout(change func(*sandbox.Session)) string {
 	if change != nil {
 		change(&session)
 	}
-	made, err := s.Judge.CreateSession(session)
+	made, err := s.Sandbox.CreateSession(session)
 	s.must(err)
 	return made.ID
 }
@@ -52,7 +45,7 @@ func (s *Shop) Tell(session, kind, eventID string) int {
 // Deliver delivers an event.
 func (s *Shop) Deliver(event sandbox.EventRequest) sandbox.Delivery {
 	s.t.Helper()
-	d, err := s.Judge.DeliverEvent(s.t.Context(), event)
+	d, err := s.Sandbox.DeliverEvent(s.t.Context(), event)
 	s.must(err)
 	return d
 }
@@ -61,7 +54,7 @@ func (s *Shop) Deliver(event sandbox.EventRequest) sandbox.Delivery {
 func (s *Shop) Buy(change func(*sandbox.Session)) string {
 	s.t.Helper()
 	session := s.Checkout(change)
-	if status := s.Tell(session, Completed, ""); status != 200 {
+	if status := s.Tell(session, harness.Completed, ""); status != 200 {
 		s.t.Fatalf("the webhook was answered %d", status)
 	}
 	return session
@@ -70,34 +63,30 @@ func (s *Shop) Buy(change func(*sandbox.Session)) string {
 // AwaitAccepted waits until the sandbox has accepted n messages of an order.
 func (s *Shop) AwaitAccepted(session string, n int) {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), 150*time.Second)
-	defer cancel()
-	if got, reached := s.Judge.Wait(ctx, sandbox.WaitFor{What: "accepted", Order: "test/" + session}, n); !reached {
-		s.t.Fatalf("the sandbox accepted %d messages of %s, want %d", got, session, n)
-	}
+	s.awaitCount(sandbox.WaitFor{What: "accepted", Order: "test/" + session}, n)
 }
 
-// AwaitFault waits until a fault has fired n times.
+// AwaitFault waits until a fault has fired n times, or n requests wait in it.
 func (s *Shop) AwaitFault(what string, f sandbox.Fault, n int) {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), 150*time.Second)
+	s.awaitCount(sandbox.WaitFor{What: what, Fault: f.ID}, n)
+}
+
+func (s *Shop) awaitCount(what sandbox.WaitFor, n int) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), await.Limit)
 	defer cancel()
-	if got, reached := s.Judge.Wait(ctx, sandbox.WaitFor{What: what, Fault: f.ID}, n); !reached {
-		s.t.Fatalf("%d requests %s, want %d", got, what, n)
+	if got, reached := s.Sandbox.Wait(ctx, what, n); !reached {
+		s.t.Fatalf("the sandbox counts %d of %+v, want %d", got, what, n)
 	}
 }
 
 // Fault adds a fault to the sandbox.
 func (s *Shop) Fault(f sandbox.Fault) sandbox.Fault {
 	s.t.Helper()
-	added, err := s.Judge.AddFault(f)
+	added, err := s.Sandbox.AddFault(f)
 	s.must(err)
 	return added
-}
-
-// EmailKey is the idempotency key of a generation of an order's email.
-func EmailKey(session string, generation int) string {
-	return fmt.Sprintf("handover/test/%s/email/%d", session, generation)
 }
 
 // SettledOnce fails the test unless the order is delivered with exactly n accepted messages, each under its own key with
@@ -105,12 +94,12 @@ func EmailKey(session string, generation int) string {
 func (s *Shop) SettledOnce(session string, n int) {
 	s.t.Helper()
 	s.AwaitState(session, order.CustomerReady)
-	counts := s.Judge.Counts().Emails
+	counts := s.Sandbox.Counts().Emails
 	if got := counts.ByOrder["test/"+session]; got != n {
 		s.t.Errorf("%s: %d messages accepted, want %d", session, got, n)
 	}
 	for generation := 1; generation <= n; generation++ {
-		key := counts.ByKey[EmailKey(session, generation)]
+		key := counts.ByKey[harness.EmailKey(session, generation)]
 		if key.Accepted != 1 || key.Bodies != 1 {
 			s.t.Errorf("%s generation %d: accepted %d times with %d different bodies, want once with one", session, generation, key.Accepted, key.Bodies)
 		}
@@ -121,7 +110,7 @@ func (s *Shop) SettledOnce(session string, n int) {
 func (s *Shop) Message(session string) sandbox.Message {
 	s.t.Helper()
 	var newest sandbox.Message
-	for _, m := range s.Judge.Messages() {
+	for _, m := range s.Sandbox.Messages() {
 		if strings.HasPrefix(m.Key, "handover/test/"+session+"/") {
 			newest = m
 		}
@@ -132,50 +121,20 @@ func (s *Shop) Message(session string) sandbox.Message {
 	return newest
 }
 
-var (
-	linkPattern    = regexp.MustCompile(`https?://[^\s"<>]+/d/([A-Za-z0-9_-]{43})`)
-	licensePattern = regexp.MustCompile(`\b[0-9A-HJKMNP-TV-Z]{5}(?:-[0-9A-HJKMNP-TV-Z]{5}){4}\b`)
-)
-
 // Link is the link in a message, and its token.
 func (s *Shop) Link(m sandbox.Message) (link, token string) {
 	s.t.Helper()
-	found := linkPattern.FindStringSubmatch(m.Text)
-	if found == nil {
+	if link, token = harness.Link(m.Text); link == "" {
 		s.t.Fatal("there is no link in the message")
 	}
-	return found[0], found[1]
+	return link, token
 }
-
-// Licenses are the licence keys in a text.
-func Licenses(text string) []string { return licensePattern.FindAllString(text, -1) }
-
-// Command runs the starter's command line in an operator's shell, which knows nothing of where the server listens, and
-// returns what it printed, apart, and its exit code.
-func (s *Shop) Command(args ...string) (out, errs string, code int) {
-	s.t.Helper()
-	command := exec.CommandContext(s.t.Context(), Shipped(s.t, "starter"), args...)
-	command.Env, command.Dir = slices.DeleteFunc(s.environment(s.AdminURL), func(v string) bool {
-		return strings.HasPrefix(v, "ADMIN_ADDR=") || strings.HasPrefix(v, "LISTEN_ADDR=")
-	}), s.dir
-	var stdout, stderr bytes.Buffer
-	command.Stdout, command.Stderr = &stdout, &stderr
-	err := command.Run()
-	if command.ProcessState == nil {
-		s.t.Fatal(err)
-	}
-	return stdout.String(), stderr.String(), command.ProcessState.ExitCode()
-}
-
-// WorkflowID is the ID of an order's workflow.
-func WorkflowID(session string) string { return "order:test:" + session }
 
 // History is the whole history of an order's newest run.
 func (s *Shop) History(session string) *historypb.History {
 	s.t.Helper()
-	c := s.Temporal()
 	h := &historypb.History{}
-	events := c.GetWorkflowHistory(s.t.Context(), WorkflowID(session), "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	events := s.Temporal.GetWorkflowHistory(s.t.Context(), harness.WorkflowID(session), "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		event, err := events.Next()
 		s.must(err)
