@@ -1,4 +1,4 @@
-//go:build crashpoints
+//go:build failpoints
 
 package failpoint
 
@@ -10,12 +10,12 @@ import (
 )
 
 // control is the address of the test that holds processes at points; empty where none does.
-var control = os.Getenv("HANDOVER_CRASHPOINTS")
+var control = os.Getenv("HANDOVER_FAILPOINTS")
 
 // client never gives up: a process stands at a point for as long as the test wants.
 var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
 
-// Reach tells the test that this process stands at the point, and returns when the test lets it go on: at once where
+// Hit reports to the test that this process stands at the point, and returns when the test lets it go on: at once where
 // the point is not armed, and also when the test is gone.
 func Hit(point string) {
 	if control == "" {

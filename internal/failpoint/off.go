@@ -1,6 +1,6 @@
-//go:build !crashpoints
+//go:build !failpoints
 
 package failpoint
 
-// Reach says that the process stands at the point. Nobody listens in this build.
+// Hit says that the process stands at the point. Nobody listens in this build.
 func Hit(string) {}

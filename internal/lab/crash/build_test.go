@@ -15,7 +15,7 @@ import (
 )
 
 // What holds a process at a point is in no program that is shipped.
-func TestTheShippedProgramsHaveNoCrashPoints(t *testing.T) {
+func TestTheShippedProgramsHaveNoFailpoints(t *testing.T) {
 	t.Parallel()
 	for program, point := range map[string]string{"starter": "webhook.before_store", "worker": "email.claimed"} {
 		for _, want := range []bool{false, true} {
@@ -27,7 +27,7 @@ func TestTheShippedProgramsHaveNoCrashPoints(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, trace := range []string{"HANDOVER_CRASHPOINTS", point, "internal/crashpoint.Reach"} {
+			for _, trace := range []string{"HANDOVER_FAILPOINTS", point, "internal/failpoint.Hit"} {
 				if bytes.Contains(content, []byte(trace)) != want {
 					t.Errorf("%s holds %q: %v, want %v", path, trace, !want, want)
 				}
@@ -36,10 +36,10 @@ func TestTheShippedProgramsHaveNoCrashPoints(t *testing.T) {
 	}
 }
 
-var reach = regexp.MustCompile(`crashpoint\.Reach\("([^"]+)"\)`)
+var hit = regexp.MustCompile(`failpoint\.Hit\("([^"]+)"\)`)
 
 // Every point in the source is one at which a process is killed, and the other way round.
-func TestEveryCrashPointIsTested(t *testing.T) {
+func TestEveryFailpointIsTested(t *testing.T) {
 	t.Parallel()
 	var tested []string
 	for _, p := range places {
@@ -50,7 +50,7 @@ func TestEveryCrashPointIsTested(t *testing.T) {
 	}
 	var found []string
 	for _, text := range sources(t, ".go") {
-		for _, point := range reach.FindAllStringSubmatch(text, -1) {
+		for _, point := range hit.FindAllStringSubmatch(text, -1) {
 			found = append(found, point[1])
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"handover/internal/lab/stack"
 )
 
-// failpoints holds the shop's processes at the points that are armed, see package crashpoint.
+// failpoints holds the shop's processes at the points that are armed, see package failpoint.
 type failpoints struct {
 	url    string
 	server *httptest.Server

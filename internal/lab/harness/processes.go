@@ -68,7 +68,7 @@ func (s *Shop) start(ctx context.Context, program, name, health string, environm
 		return nil, err
 	}
 	if s.failpoints != nil {
-		environment = append(environment, "HANDOVER_CRASHPOINTS="+s.failpoints.url)
+		environment = append(environment, "HANDOVER_FAILPOINTS="+s.failpoints.url)
 	}
 	return s.launch(ctx, name, path, health, environment, arguments...)
 }

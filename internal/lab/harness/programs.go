@@ -21,7 +21,7 @@ type programs struct {
 // The programs as they are shipped, and with the failpoints at which they can be held.
 var (
 	shipped  programs
-	holdable = programs{tags: "crashpoints"}
+	holdable = programs{tags: "failpoints"}
 )
 
 // Program is the path of starter or worker, built from this checkout.
