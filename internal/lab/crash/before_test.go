@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"handover/internal/lab/crash"
+	"handover/internal/lab/harness"
 	"handover/internal/lab/sandbox"
 	"handover/internal/order"
 )
@@ -28,7 +29,7 @@ func TestMoneyOfASaleFromBeforeDeliversNothing(t *testing.T) {
 	}
 	disputeIs("won")(t, s, sold["it is disputed"])
 	atCreem := sellAtCreem(t, s, sandbox.Checkout{Created: before})
-	_, err := s.Judge.ChangeCheckout(atCreem.ID, []byte(`{"refunds":[{"amount":400}]}`))
+	_, err := s.Sandbox.ChangeCheckout(atCreem.ID, []byte(`{"refunds":[{"amount":400}]}`))
 	must(t, err)
 	tellOfCreem(t, s, sandbox.CreemEvent{Type: "refund.created", Checkout: atCreem.ID})
 	sold["a part is refunded at Creem"] = atCreem.ID
@@ -49,12 +50,12 @@ func TestMoneyOfASaleFromBeforeDeliversNothing(t *testing.T) {
 		}
 	}
 	runReconcile(t, s, 0)
-	if orders, _ := s.Heard(); orders != 0 || s.Judge.Counts().Emails.Accepted != 0 || count(`SELECT count(*) FROM grants`) != 0 {
-		t.Errorf("%d orders, %d emails, %d grants; want none", orders, s.Judge.Counts().Emails.Accepted, count(`SELECT count(*) FROM grants`))
+	if orders, _ := s.Heard(); orders != 0 || s.Sandbox.Counts().Emails.Accepted != 0 || count(`SELECT count(*) FROM grants`) != 0 {
+		t.Errorf("%d orders, %d emails, %d grants; want none", orders, s.Sandbox.Counts().Emails.Accepted, count(`SELECT count(*) FROM grants`))
 	}
 
 	late := soldBefore(t, s, before) // a bank debit that took its time
-	if status := s.Tell(late, crash.Completed, ""); status != 200 {
+	if status := s.Tell(late, harness.Completed, ""); status != 200 {
 		t.Fatalf("the sale was answered %d", status)
 	}
 	s.AwaitState(late, order.CustomerReady)
@@ -64,7 +65,7 @@ func TestMoneyOfASaleFromBeforeDeliversNothing(t *testing.T) {
 
 func soldBefore(t *testing.T, s *crash.Shop, at time.Time) string {
 	t.Helper()
-	sold, err := s.Judge.CreateBatch(sandbox.Batch{Created: []time.Time{at}, Session: sandbox.Session{
+	sold, err := s.Sandbox.CreateBatch(sandbox.Batch{Created: []time.Time{at}, Session: sandbox.Session{
 		Email: crash.BuyerEmail, Amount: 1900, Currency: "eur", Items: []sandbox.Item{guide}}})
 	must(t, err)
 	return sold[0].ID
