@@ -41,14 +41,14 @@ type Outcomes interface {
 
 // Config is how the steps behave.
 type Config struct {
-	From           string // the sender of the access email
-	ReplyTo        string
-	ShopName       string        // how the shop is called in the email
-	EmailLease     time.Duration // how long one attempt at the email may take, and so its claim
-	EmailWindow    time.Duration // how long after the first attempt another may start
-	EmailAttempts  int
-	AccessAttempts int
-	RevokeAttempts int
+	From                 string // the sender of the access email
+	ReplyTo              string
+	ShopName             string        // how the shop is called in the email
+	EmailLease           time.Duration // how long one attempt at the email may take, and so its claim
+	EmailWindow          time.Duration // how long after the first attempt another may start
+	EmailAttempts        int
+	AccessAttempts       int
+	AccessChangeAttempts int
 
 	// What a run decides its next command by. It gets these in the results of its activities, so that a replay under other
 	// settings decides as the run did.
@@ -63,7 +63,7 @@ type Deps struct {
 	Ledger       Ledger
 	Environments map[string]Environment
 	Catalogue    *order.Catalogue
-	Kinds        []access.Own
+	Kinds        []access.Local
 	Sender       email.Sender
 	Links        *link.Signer
 	Runs         Runs
@@ -98,7 +98,7 @@ func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 
 type orderLedger interface {
 	Order(ctx context.Context, key order.Key) (order.View, error)
-	Stop(ctx context.Context, w ledger.Work, token string, class order.Class, reason order.Reason) error
+	Stop(ctx context.Context, w ledger.ObligationID, token string, class order.Class, reason order.Reason) error
 	StopAccess(ctx context.Context, key order.Key, class order.Class, reason order.Reason) error
 	StopPayment(ctx context.Context, key order.Key, event string, class order.Class, reason order.Reason) error
 }

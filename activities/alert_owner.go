@@ -14,14 +14,14 @@ const stepAlert = "alert"
 type alertLedger interface {
 	ClaimAlert(ctx context.Context, key order.Key, reason order.Reason) (bool, error)
 	AlertEnded(ctx context.Context, key order.Key, reason order.Reason, told bool) error
-	Untold(ctx context.Context, grace time.Duration, limit int) (listed []ledger.Waiting, total int, err error)
+	Unnotified(ctx context.Context, grace time.Duration, limit int) (listed []ledger.Waiting, total int, err error)
 	ClaimReminder(ctx context.Context) (bool, error)
 }
 
 // Owner is told what needs a person.
 type Owner interface {
 	Configured() bool
-	Tell(ctx context.Context, key order.Key, reason order.Reason, now time.Time) error
+	Notify(ctx context.Context, key order.Key, reason order.Reason, now time.Time) error
 	Remind(ctx context.Context, longest []notify.Waiting, total int, now time.Time) error
 }
 
@@ -50,7 +50,7 @@ func (a *Activities) AlertOwner(ctx context.Context, in AlertOwnerInput) (AlertO
 	if !ours {
 		return AlertOwnerResult{Outcome: "told_before"}, nil
 	}
-	failure := a.Owner.Tell(ctx, in.Order, in.Reason, time.Now())
+	failure := a.Owner.Notify(ctx, in.Order, in.Reason, time.Now())
 	write, cancel := detached(ctx)
 	defer cancel()
 	if err := a.Ledger.AlertEnded(write, in.Order, in.Reason, failure == nil); err != nil {

@@ -71,7 +71,7 @@ type bench struct {
 	cfg         activities.Config
 	secrets     []string
 	products    []order.Product
-	kinds       []access.Own
+	kinds       []access.Local
 	callTimeout time.Duration
 	mode        order.Mode
 }
@@ -91,7 +91,7 @@ func newBench(t *testing.T) *bench {
 	pool := testenv.Shared(t)
 	b := &bench{
 		t: t, pool: pool, ledger: ledger.New(pool), sandbox: sandbox.Client{Base: server.URL}, logs: &logged{}, counted: &counted{},
-		key: order.Key{Environment: "test", Session: "cs_test_" + rand.Text()}, secrets: []string{oldSecret}, kinds: accessregistry.Own(),
+		key: order.Key{Environment: "test", Session: "cs_test_" + rand.Text()}, secrets: []string{oldSecret}, kinds: accessregistry.Local(),
 		callTimeout: 10 * time.Second, mode: order.Test,
 		cfg: activities.Config{
 			From: "Shop <orders@shop.example>", ShopName: "Shop", EmailLease: time.Minute, EmailWindow: 23 * time.Hour, EmailAttempts: 8,

@@ -37,7 +37,7 @@ type ConfirmPaymentResult struct {
 	Payment     order.PaymentState `json:"payment"`
 	Reason      order.Reason       `json:"reason,omitempty"`       // why a person has to decide, if one has to
 	WaitSeconds int                `json:"wait_seconds,omitempty"` // the provider asks to wait; nothing was found out
-	ReviewDue   bool               `json:"review_due,omitempty"`   // there was a refund or a dispute: review before anything is given
+	ReversalDue bool               `json:"review_due,omitempty"`   // there was a refund or a dispute: review before anything is given
 
 	// AwaitSeconds is how long a payment on its way is polled.
 	AwaitSeconds int `json:"await_seconds,omitempty"`
@@ -85,7 +85,7 @@ func (a *Activities) ConfirmPayment(ctx context.Context, in ConfirmPaymentInput)
 // recorded is the one answer of every attempt: one whose own answer was lost has to say the same once more, above all
 // that the money may have gone back.
 func (a *Activities) recorded(r ledger.Recorded) ConfirmPaymentResult {
-	return a.steered(ConfirmPaymentResult{Payment: r.State, Reason: r.Reason, ReviewDue: r.Reversed})
+	return a.steered(ConfirmPaymentResult{Payment: r.State, Reason: r.Reason, ReversalDue: r.Reversed})
 }
 
 // steered adds what the run decides its next step by.

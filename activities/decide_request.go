@@ -56,7 +56,7 @@ func (a *Activities) DecideRequest(ctx context.Context, in DecideRequestInput) (
 	}
 	failpoint.Hit("request.decided")
 	a.done(ctx, stepRequest, in.Order, string(d.Outcome))
-	return DecideRequestResult{Outcome: d.Outcome, Refusal: d.Refusal, Says: d.Refusal.Says(), Generation: d.Generation, Repeated: d.Repeated,
+	return DecideRequestResult{Outcome: d.Outcome, Refusal: d.Refusal, Says: d.Refusal.Message(), Generation: d.Generation, Repeated: d.Repeated,
 		Reason: d.Attention}, nil
 }
 
@@ -75,5 +75,5 @@ func (a *Activities) decide(ctx context.Context, r order.Request) (order.Decisio
 }
 
 func refused(r order.Refusal) DecideRequestResult {
-	return DecideRequestResult{Outcome: order.OutcomeRefused, Refusal: r, Says: r.Says()}
+	return DecideRequestResult{Outcome: order.OutcomeRefused, Refusal: r, Says: r.Message()}
 }

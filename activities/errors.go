@@ -97,12 +97,12 @@ func reasonFor(step string, class order.Class) order.Reason {
 		return order.ReasonPaymentStopped
 	case stepAccess:
 		return order.ReasonAccessStopped
-	case stepReview:
+	case stepReversal:
 		if misconfigured {
 			return order.ReasonPaymentConfig
 		}
 		return order.ReasonReversalUnread
-	case stepRevoke:
+	case stepAccessChange:
 		return order.ReasonRevokeStopped
 	}
 	switch class {
@@ -113,7 +113,7 @@ func reasonFor(step string, class order.Class) order.Reason {
 	case order.ClassUncertain, order.ClassPastWindow:
 		return order.ReasonEmailUncertain
 	}
-	return order.ReasonEmailSpent
+	return order.ReasonEmailExhausted
 }
 
 // failed turns a failure into the error that Temporal sees: a class and nothing else, so that no provider's text, no

@@ -108,7 +108,7 @@ func TestOwnErrorsAreClassed(t *testing.T) {
 	}{
 		{fmt.Errorf("claim: %w", ledger.ErrNoAddress), order.ClassPermanent},
 		{fmt.Errorf("make: %w", errMisconfigured), order.ClassMisconfigured},
-		{ledger.ErrLost, order.ClassRetry},
+		{ledger.ErrLeaseLost, order.ClassRetry},
 		{errors.New("connection refused"), order.ClassRetry},
 	} {
 		if got := judge(c.err).class; got != c.class {
@@ -122,15 +122,15 @@ func TestEveryFinalClassHasAReasonOfItsOwnStep(t *testing.T) {
 	want := map[string]map[order.Class]order.Reason{
 		stepPayment: {
 			order.ClassMisconfigured: order.ReasonPaymentConfig, order.ClassPermanent: order.ReasonPaymentStopped,
-			order.ClassSpent: order.ReasonPaymentStopped, order.ClassUnknown: order.ReasonPaymentStopped,
+			order.ClassExhausted: order.ReasonPaymentStopped, order.ClassUnknown: order.ReasonPaymentStopped,
 		},
 		stepAccess: {
 			order.ClassMisconfigured: order.ReasonAccessStopped, order.ClassPermanent: order.ReasonAccessStopped,
-			order.ClassSpent: order.ReasonAccessStopped, order.ClassUnknown: order.ReasonAccessStopped,
+			order.ClassExhausted: order.ReasonAccessStopped, order.ClassUnknown: order.ReasonAccessStopped,
 		},
 		stepEmail: {
 			order.ClassMisconfigured: order.ReasonEmailConfig, order.ClassPermanent: order.ReasonEmailRefused,
-			order.ClassSpent: order.ReasonEmailSpent, order.ClassUnknown: order.ReasonEmailSpent,
+			order.ClassExhausted: order.ReasonEmailExhausted, order.ClassUnknown: order.ReasonEmailExhausted,
 			order.ClassUncertain: order.ReasonEmailUncertain, order.ClassPastWindow: order.ReasonEmailUncertain,
 		},
 	}
@@ -139,7 +139,7 @@ func TestEveryFinalClassHasAReasonOfItsOwnStep(t *testing.T) {
 			if got := reasonFor(step, class); got != reason {
 				t.Errorf("%s, %s: %s, want %s", step, class, got, reason)
 			}
-			if reason.Step() != step {
+			if string(reason.Step()) != step {
 				t.Errorf("%s is said to be of step %q, want %s", reason, reason.Step(), step)
 			}
 		}
@@ -152,7 +152,7 @@ func TestOnlyAClassReachesTemporal(t *testing.T) {
 	cause := errors.New("550 alex@example.com refused by re_key")
 	for class, final := range map[order.Class]bool{
 		order.ClassRetry: false, order.ClassUnknown: false, order.ClassPermanent: true, order.ClassMisconfigured: true,
-		order.ClassSpent: true, order.ClassPastWindow: true, order.ClassUncertain: true,
+		order.ClassExhausted: true, order.ClassPastWindow: true, order.ClassUncertain: true,
 	} {
 		err := a.failed(t.Context(), stepEmail, order.Key{Environment: "test", Session: "cs_1"}, class, cause)
 		var application *temporal.ApplicationError

@@ -10,7 +10,7 @@ import (
 )
 
 type accessLedger interface {
-	GrantOwn(ctx context.Context, key order.Key, kinds []order.AccessKind, t ledger.Terms, make ledger.Making) (int, error)
+	GrantLocal(ctx context.Context, key order.Key, kinds []order.AccessKind, t ledger.LeaseOptions, make ledger.Issuer) (int, error)
 }
 
 // GrantAccessInput asks for all access of an order that is wholly ours.
@@ -30,7 +30,7 @@ var errNotGiven = errors.New("access is owed of a kind that this worker does not
 // transaction, so it happens whole or not at all, and what is finished is left as it is: a second run makes nothing.
 func (a *Activities) GrantAccess(ctx context.Context, in GrantAccessInput) (GrantAccessResult, error) {
 	failpoint.Hit("access.before_claim")
-	made, err := a.Ledger.GrantOwn(ctx, in.Order, a.ownKinds(), ledger.Terms{Cap: a.cfg.AccessAttempts}, a.make)
+	made, err := a.Ledger.GrantLocal(ctx, in.Order, a.ownKinds(), ledger.LeaseOptions{MaxAttempts: a.cfg.AccessAttempts}, a.make)
 	if err != nil {
 		return GrantAccessResult{}, a.failed(ctx, stepAccess, in.Order, judge(err).class, err)
 	}
@@ -60,12 +60,12 @@ func (a *Activities) ownKinds() []order.AccessKind {
 }
 
 // make asks the kind that gives this access.
-func (a *Activities) make(due order.Due) ([]order.Grant, error) {
+func (a *Activities) make(due order.Entitlement) ([]order.Grant, error) {
 	for _, k := range a.Kinds {
 		if k.Kind() != due.Kind {
 			continue
 		}
-		made, err := k.Make(due)
+		made, err := k.Issue(due)
 		grants := make([]order.Grant, len(made))
 		for i, m := range made {
 			grants[i] = order.Grant{Unit: m.Unit, Secret: m.Secret}

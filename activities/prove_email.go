@@ -30,7 +30,7 @@ func (e *laterError) Unwrap() error { return e.cause }
 // provider's events, which carry our tags, and where nobody knows what came of the attempts by its list of sent mail,
 // which only says to whom, with which subject and when. Nothing is concluded from a list that does not have it. An error
 // that is a *laterError is worth another look.
-func (a *Activities) proveEmail(ctx context.Context, work ledger.Work, token string, class order.Class) (bool, error) {
+func (a *Activities) proveEmail(ctx context.Context, work ledger.ObligationID, token string, class order.Class) (bool, error) {
 	if proved, err := a.acceptByEvidence(ctx, work, token); proved || err != nil || !outcomeUnknown(class) {
 		return proved, err
 	}
@@ -51,7 +51,7 @@ func (a *Activities) proveEmail(ctx context.Context, work ledger.Work, token str
 	return a.Ledger.AcceptByEvidence(write, work, token)
 }
 
-func (a *Activities) acceptByEvidence(ctx context.Context, work ledger.Work, token string) (bool, error) {
+func (a *Activities) acceptByEvidence(ctx context.Context, work ledger.ObligationID, token string) (bool, error) {
 	write, cancel := detached(ctx)
 	defer cancel()
 	return a.Ledger.AcceptByEvidence(write, work, token)
@@ -60,7 +60,7 @@ func (a *Activities) acceptByEvidence(ctx context.Context, work ledger.Work, tok
 // outcomeUnknown says that an attempt may have arrived without our knowing. Otherwise the provider's refusal is the answer.
 func outcomeUnknown(class order.Class) bool {
 	switch class {
-	case order.ClassUnknown, order.ClassUncertain, order.ClassPastWindow, order.ClassSpent:
+	case order.ClassUnknown, order.ClassUncertain, order.ClassPastWindow, order.ClassExhausted:
 		return true
 	}
 	return false
@@ -68,12 +68,12 @@ func outcomeUnknown(class order.Class) bool {
 
 // findEmail lists the ids of all messages the provider took that can be this one. One look at a time: they go by the same
 // rate limit as the messages that are still to be sent.
-func (a *Activities) findEmail(ctx context.Context, work ledger.Work) ([]string, error) {
+func (a *Activities) findEmail(ctx context.Context, work ledger.ObligationID) ([]string, error) {
 	finder, lists := a.Sender.(email.Finder)
 	if !lists {
 		return nil, nil
 	}
-	tried, open, err := a.Ledger.Unproved(ctx, work)
+	tried, open, err := a.Ledger.Unverified(ctx, work)
 	if err != nil || !open {
 		return nil, err
 	}

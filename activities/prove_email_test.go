@@ -116,8 +116,8 @@ func TestWhatTheListCannotProveNeedsAPerson(t *testing.T) {
 			c.change(b)
 			ends["the attempts are spent"](b)
 			_, err := b.send(1)
-			b.wants(err, order.ClassSpent)
-			if v := b.view(); v.Facts.Email == order.EmailAccepted || v.Reason != order.ReasonEmailSpent {
+			b.wants(err, order.ClassExhausted)
+			if v := b.view(); v.Facts.Email == order.EmailAccepted || v.Reason != order.ReasonEmailExhausted {
 				t.Errorf("email %s, reason %q", v.Facts.Email, v.Reason)
 			}
 			if !strings.Contains(b.logs.String(), c.log) {

@@ -25,11 +25,11 @@ type ReadOrderResult struct {
 	Reason     order.Reason       `json:"reason,omitempty"`
 	// OpenSeconds is how long the workflow still listens after delivery; 0 when that time is over.
 	OpenSeconds int `json:"open_seconds"`
-	// ReviewDue says that there may be something new about the money; ChangeDue that access has to be changed.
-	ReviewDue bool `json:"review_due,omitempty"`
-	ChangeDue bool `json:"change_due,omitempty"`
-	// EmailRests says that the newest email is not wanted now, because access has ended or is held.
-	EmailRests bool `json:"email_rests,omitempty"`
+	// ReversalDue says that there may be something new about the money; AccessChangeDue that access has to be changed.
+	ReversalDue     bool `json:"review_due,omitempty"`
+	AccessChangeDue bool `json:"change_due,omitempty"`
+	// EmailSuspended says that the newest email is not wanted now, because access has ended or is held.
+	EmailSuspended bool `json:"email_rests,omitempty"`
 }
 
 // ReadOrder tells a run that was started for a known order what is done already, so that it does only what is missing.
@@ -43,9 +43,9 @@ func (a *Activities) ReadOrder(ctx context.Context, in ReadOrderInput) (ReadOrde
 		return ReadOrderResult{}, a.failed(ctx, stepRead, in.Order, judge(err).class, err)
 	}
 	result := ReadOrderResult{Payment: v.Facts.Payment, Access: v.Facts.Access, Email: v.Facts.Email, Reason: v.Reason, Generation: 1,
-		ReviewDue: v.ReviewDue, ChangeDue: v.ChangeDue}
+		ReversalDue: v.ReversalDue, AccessChangeDue: v.AccessChangeDue}
 	if n := len(v.Emails); n > 0 {
-		result.Generation, result.EmailRests = v.Emails[n-1].Generation, v.Emails[n-1].Rests
+		result.Generation, result.EmailSuspended = v.Emails[n-1].Generation, v.Emails[n-1].Suspended
 	}
 	if v.ConfirmedAt != nil {
 		result.OpenSeconds = max(0, int(time.Until(v.ConfirmedAt.Add(a.cfg.OpenFor)).Seconds()))

@@ -29,7 +29,7 @@ func (*runs) Running(context.Context, order.Key) (bool, error) { return true, ni
 func (*runs) Ensure(context.Context, order.Key) error          { return nil }
 func (*runs) Review(context.Context, order.Key) error          { return nil }
 
-func (r *runs) LeftBehind(_ context.Context, grace time.Duration, limit int) (handed, left int, err error) {
+func (r *runs) DispatchStale(_ context.Context, grace time.Duration, limit int) (handed, left int, err error) {
 	r.grace = grace
 	batch := r.events[:min(limit, len(r.events))]
 	for i, err := range batch {
@@ -50,7 +50,7 @@ type reminded struct {
 }
 
 func (*reminded) Configured() bool { return true }
-func (*reminded) Tell(context.Context, order.Key, order.Reason, time.Time) error {
+func (*reminded) Notify(context.Context, order.Key, order.Reason, time.Time) error {
 	return errors.New("nobody is told of one order here")
 }
 

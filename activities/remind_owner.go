@@ -22,7 +22,7 @@ func (a *Activities) remind(ctx context.Context) {
 	if !a.Owner.Configured() {
 		return
 	}
-	listed, total, err := a.Ledger.Untold(ctx, tellingTakes, remindersList)
+	listed, total, err := a.Ledger.Unnotified(ctx, tellingTakes, remindersList)
 	if err != nil || total == 0 {
 		a.complain(ctx, err)
 		return

@@ -26,7 +26,7 @@ func granting(b *bench, _ bool) (any, error) { return b.grant() }
 func sending(b *bench, _ bool) (any, error) { return b.send(1) }
 
 func reviewing(b *bench, _ bool) (any, error) {
-	return execute[activities.ReviewPaymentResult](b.t, b.worker().ReviewPayment, activities.ReviewPaymentInput{Order: b.key})
+	return execute[activities.CheckReversalResult](b.t, b.worker().CheckReversal, activities.CheckReversalInput{Order: b.key})
 }
 
 func changing(b *bench, _ bool) (any, error) {
@@ -118,7 +118,7 @@ func TestRepeatedAttemptGivesTheAnswerThatWasLost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			b.cfg.RevokeAttempts = 8
+			b.cfg.AccessChangeAttempts = 8
 			c.before(b)
 			lost, lostErr := c.step(b, false)
 			found, err := c.step(b, true)
@@ -140,7 +140,7 @@ func TestEveryAnswerOfAConfirmedPaymentSaysThatTheMoneyMayHaveGoneBack(t *testin
 	b := newBench(t).buy(nil)
 	_, err := b.sandbox.Refund(t.Context(), b.key.Session, sandbox.Refund{})
 	b.must(err)
-	want := activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed, ReviewDue: true, OpenSeconds: inSeconds(openFor)}
+	want := activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed, ReversalDue: true, OpenSeconds: inSeconds(openFor)}
 	for _, in := range []activities.ConfirmPaymentInput{{Origin: runID}, {Origin: runID, Again: true}, {Origin: "an earlier run"}} {
 		if found, err := b.confirm(in); err != nil || found != want {
 			t.Errorf("%+v: %+v, %v; want %+v", in, found, err, want)

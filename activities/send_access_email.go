@@ -15,12 +15,12 @@ import (
 )
 
 type emailLedger interface {
-	ClaimEmail(ctx context.Context, w ledger.Work, t ledger.Terms, render func(ledger.EmailData) (ledger.Frozen, error)) (ledger.EmailClaim, error)
-	Finish(ctx context.Context, w ledger.Work, token, providerID string) error
-	Release(ctx context.Context, w ledger.Work, token string, class order.Class, spent bool) error
-	AcceptByEvidence(ctx context.Context, w ledger.Work, token string) (bool, error)
-	AcceptByList(ctx context.Context, w ledger.Work, token string, found []string, margin time.Duration) (bool, error)
-	Unproved(ctx context.Context, w ledger.Work) (ledger.Attempted, bool, error)
+	ClaimEmail(ctx context.Context, w ledger.ObligationID, t ledger.LeaseOptions, render func(ledger.EmailData) (ledger.Rendered, error)) (ledger.EmailClaim, error)
+	Finish(ctx context.Context, w ledger.ObligationID, token, providerID string) error
+	Release(ctx context.Context, w ledger.ObligationID, token string, class order.Class, spent bool) error
+	AcceptByEvidence(ctx context.Context, w ledger.ObligationID, token string) (bool, error)
+	AcceptByList(ctx context.Context, w ledger.ObligationID, token string, found []string, margin time.Duration) (bool, error)
+	Unverified(ctx context.Context, w ledger.ObligationID) (ledger.AttemptedEmail, bool, error)
 }
 
 // SendAccessEmailInput asks for one generation of the access email.
@@ -34,7 +34,7 @@ type SendAccessEmailResult struct {
 	Email         order.EmailState `json:"email"`
 	WaitSeconds   int              `json:"wait_seconds,omitempty"`    // try again after that; no attempt was spent
 	GiveUpSeconds int              `json:"give_up_seconds,omitempty"` // how long such waits may take together
-	Resting       bool             `json:"resting,omitempty"`         // not wanted now
+	Suspended     bool             `json:"resting,omitempty"`         // not wanted now
 }
 
 // SendAccessEmail makes the email provider accept one generation of the access email. The message is frozen with the
@@ -42,11 +42,11 @@ type SendAccessEmailResult struct {
 // the provider recognises a repetition for as long as it keeps the key; no attempt starts later than that. Final: the
 // provider refuses the message or our settings, or nobody can tell whether an earlier call arrived.
 func (a *Activities) SendAccessEmail(ctx context.Context, in SendAccessEmailInput) (SendAccessEmailResult, error) {
-	work := ledger.EmailWork(in.Order, in.Generation)
-	terms := ledger.Terms{Lease: a.cfg.EmailLease, Cap: a.cfg.EmailAttempts, Window: a.cfg.EmailWindow}
+	work := ledger.EmailObligation(in.Order, in.Generation)
+	terms := ledger.LeaseOptions{Duration: a.cfg.EmailLease, MaxAttempts: a.cfg.EmailAttempts, Window: a.cfg.EmailWindow}
 	failpoint.Hit("email.before_claim")
 	began := wallClock()
-	claim, err := a.Ledger.ClaimEmail(ctx, work, terms, func(d ledger.EmailData) (ledger.Frozen, error) { return a.freeze(d, in.Generation) })
+	claim, err := a.Ledger.ClaimEmail(ctx, work, terms, func(d ledger.EmailData) (ledger.Rendered, error) { return a.freeze(d, in.Generation) })
 	if err != nil {
 		return a.unclaimed(ctx, work, err)
 	}
@@ -57,7 +57,7 @@ func (a *Activities) SendAccessEmail(ctx context.Context, in SendAccessEmailInpu
 	}
 	failpoint.Hit("email.before_send")
 	if wallClock().Sub(began) >= a.cfg.EmailLease { // this process was frozen meanwhile, and another may have the claim
-		return SendAccessEmailResult{}, a.failed(ctx, stepEmail, in.Order, order.ClassUnknown, ledger.ErrLost)
+		return SendAccessEmailResult{}, a.failed(ctx, stepEmail, in.Order, order.ClassUnknown, ledger.ErrLeaseLost)
 	}
 	id, err := a.Sender.Send(ctx, in.Order.EmailKey(in.Generation), claim.Message.WithLink(a.Links.URL(token)))
 	if err != nil {
@@ -76,18 +76,18 @@ func (a *Activities) SendAccessEmail(ctx context.Context, in SendAccessEmailInpu
 }
 
 // freeze renders the message as it will be sent on every attempt, with a placeholder where the link goes.
-func (a *Activities) freeze(d ledger.EmailData, generation int) (ledger.Frozen, error) {
+func (a *Activities) freeze(d ledger.EmailData, generation int) (ledger.Rendered, error) {
 	secret := a.Links.Newest()
 	token, err := a.Links.Token(secret, d.Key, d.LinkVersion)
 	if err != nil {
-		return ledger.Frozen{}, err
+		return ledger.Rendered{}, err
 	}
 	subject, text, html, err := email.RenderAccess(a.content(d))
 	if err != nil {
-		return ledger.Frozen{}, err
+		return ledger.Rendered{}, err
 	}
 	hash := link.Hash(token)
-	return ledger.Frozen{
+	return ledger.Rendered{
 		Message: order.Message{
 			From: a.cfg.From, To: d.Address, ReplyTo: a.cfg.ReplyTo, Subject: subject, Text: text, HTML: html,
 			Tags: []order.Tag{
@@ -102,8 +102,8 @@ func (a *Activities) freeze(d ledger.EmailData, generation int) (ledger.Frozen, 
 }
 
 // unclaimed says what it means that there was nothing to claim.
-func (a *Activities) unclaimed(ctx context.Context, work ledger.Work, err error) (SendAccessEmailResult, error) {
-	var denied *ledger.DeniedError
+func (a *Activities) unclaimed(ctx context.Context, work ledger.ObligationID, err error) (SendAccessEmailResult, error) {
+	var denied *ledger.NotClaimableError
 	if !errors.As(err, &denied) {
 		v := judge(err)
 		if v.class.Final() {
@@ -112,28 +112,28 @@ func (a *Activities) unclaimed(ctx context.Context, work ledger.Work, err error)
 		return SendAccessEmailResult{}, a.failed(ctx, stepEmail, work.Key, v.class, err)
 	}
 	switch denied.Why {
-	case ledger.DeniedFinished:
+	case ledger.ClaimFinished:
 		return SendAccessEmailResult{Email: order.EmailAccepted}, nil
-	case ledger.DeniedResting: // access has ended or is held; it goes out when that is over
-		return SendAccessEmailResult{Email: order.EmailPending, Resting: true}, nil
-	case ledger.DeniedHeld:
+	case ledger.ClaimSuspended: // access has ended or is held; it goes out when that is over
+		return SendAccessEmailResult{Email: order.EmailPending, Suspended: true}, nil
+	case ledger.ClaimHeld:
 		return a.emailWaits(denied.Until), nil
-	case ledger.DeniedStopped:
+	case ledger.ClaimStopped:
 		// The attempt that stopped it died before it could say so: this one says it.
 		class := denied.Class
 		if !class.Final() {
 			class = order.ClassUncertain
 		}
 		return SendAccessEmailResult{}, a.failed(ctx, stepEmail, work.Key, class, err)
-	case ledger.DeniedSpent:
-		return a.stopEmail(ctx, work, "", order.ClassSpent, err)
-	case ledger.DeniedPastWindow:
+	case ledger.ClaimExhausted:
+		return a.stopEmail(ctx, work, "", order.ClassExhausted, err)
+	case ledger.ClaimPastWindow:
 		return a.stopEmail(ctx, work, "", order.ClassPastWindow, err)
 	}
 	return SendAccessEmailResult{}, a.failed(ctx, stepEmail, work.Key, order.ClassPermanent, err)
 }
 
-func (a *Activities) sendFailure(ctx context.Context, work ledger.Work, token string, err error) (SendAccessEmailResult, error) {
+func (a *Activities) sendFailure(ctx context.Context, work ledger.ObligationID, token string, err error) (SendAccessEmailResult, error) {
 	v := judge(err)
 	if v.class.Final() {
 		return a.stopEmail(ctx, work, token, v.class, err)
@@ -153,11 +153,11 @@ func (a *Activities) sendFailure(ctx context.Context, work ledger.Work, token st
 
 // stopEmail ends the attempts: with the proof that an earlier one arrived, where the provider's events or its list of sent
 // mail have one, and else by marking the order before the error says so. Access stays as it is.
-func (a *Activities) stopEmail(ctx context.Context, work ledger.Work, token string, class order.Class, cause error) (SendAccessEmailResult, error) {
+func (a *Activities) stopEmail(ctx context.Context, work ledger.ObligationID, token string, class order.Class, cause error) (SendAccessEmailResult, error) {
 	return a.stopEmailFor(ctx, work, token, class, reasonFor(stepEmail, class), cause)
 }
 
-func (a *Activities) stopEmailFor(ctx context.Context, work ledger.Work, token string, class order.Class, reason order.Reason, cause error) (SendAccessEmailResult, error) {
+func (a *Activities) stopEmailFor(ctx context.Context, work ledger.ObligationID, token string, class order.Class, reason order.Reason, cause error) (SendAccessEmailResult, error) {
 	proved, err := a.proveEmail(ctx, work, token, class)
 	write, cancel := detached(ctx)
 	defer cancel()
@@ -177,7 +177,7 @@ func (a *Activities) stopEmailFor(ctx context.Context, work ledger.Work, token s
 		return SendAccessEmailResult{Email: order.EmailAccepted}, nil
 	}
 	err = a.Ledger.Stop(write, work, token, class, reason)
-	if err != nil && !errors.Is(err, ledger.ErrLost) {
+	if err != nil && !errors.Is(err, ledger.ErrLeaseLost) {
 		return SendAccessEmailResult{}, a.failed(ctx, stepEmail, work.Key, judge(err).class, err)
 	}
 	return SendAccessEmailResult{}, a.failed(ctx, stepEmail, work.Key, class, cause)

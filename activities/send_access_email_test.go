@@ -179,11 +179,11 @@ func TestAttemptsEnd(t *testing.T) {
 		b.wants(err, order.ClassUnknown)
 	}
 	_, err := b.send(1)
-	b.wants(err, order.ClassSpent)
+	b.wants(err, order.ClassExhausted)
 	if got := b.calls(1).Calls; got != 2 {
 		t.Errorf("%d calls, want 2", got)
 	}
-	if v := b.view(); v.Reason != order.ReasonEmailSpent || v.Class != order.ClassSpent {
+	if v := b.view(); v.Reason != order.ReasonEmailExhausted || v.Class != order.ClassExhausted {
 		t.Errorf("reason %s, class %s", v.Reason, v.Class)
 	}
 }
@@ -290,7 +290,7 @@ func TestDatabaseThatDoesNotAnswerIsAPassingFault(t *testing.T) {
 			return err
 		},
 		"stop": func(a *activities.Activities) error {
-			_, err := execute[activities.StopStepResult](t, a.StopStep, activities.StopStepInput{Order: b.key, Step: "payment", Class: order.ClassSpent})
+			_, err := execute[activities.StopStepResult](t, a.StopStep, activities.StopStepInput{Order: b.key, Step: "payment", Class: order.ClassExhausted})
 			return err
 		},
 	} {

@@ -135,8 +135,8 @@ func TestWaitForTheStateOfTheMoneySaysWhenItIsGivenUp(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).granted()
 	b.fault(sandbox.Fault{Target: "stripe.payment_intent", Mode: "rate_limit", RetryAfter: 9, Times: 1})
-	want := activities.ReviewPaymentResult{WaitSeconds: 9, GiveUpSeconds: inSeconds(giveUp)}
-	found, err := execute[activities.ReviewPaymentResult](t, b.worker().ReviewPayment, activities.ReviewPaymentInput{Order: b.key})
+	want := activities.CheckReversalResult{WaitSeconds: 9, GiveUpSeconds: inSeconds(giveUp)}
+	found, err := execute[activities.CheckReversalResult](t, b.worker().CheckReversal, activities.CheckReversalInput{Order: b.key})
 	if err != nil || found != want {
 		t.Errorf("found %+v, %v; want %+v", found, err, want)
 	}
@@ -174,15 +174,15 @@ func TestAccessOfAnUnknownKindIsLeftToAWorkerThatKnowsIt(t *testing.T) {
 	if _, err := b.confirm(activities.ConfirmPaymentInput{}); err != nil {
 		t.Fatal(err)
 	}
-	b.kinds = []access.Own{download.New()}
+	b.kinds = []access.Local{download.New()}
 	_, err := b.grant()
 	b.wants(err, order.ClassRetry)
 }
 
 type failing struct{ err error }
 
-func (failing) Kind() order.AccessKind                  { return "license" }
-func (f failing) Make(order.Due) ([]access.Made, error) { return nil, f.err }
+func (failing) Kind() order.AccessKind                             { return "license" }
+func (f failing) Issue(order.Entitlement) ([]access.Issued, error) { return nil, f.err }
 
 func TestAccessThatCannotBeMadeLeavesNothing(t *testing.T) {
 	t.Parallel()
@@ -190,7 +190,7 @@ func TestAccessThatCannotBeMadeLeavesNothing(t *testing.T) {
 	if _, err := b.confirm(activities.ConfirmPaymentInput{}); err != nil {
 		t.Fatal(err)
 	}
-	b.kinds = []access.Own{download.New(), failing{errors.New("the source of randomness failed")}}
+	b.kinds = []access.Local{download.New(), failing{errors.New("the source of randomness failed")}}
 	_, err := b.grant()
 	b.wants(err, order.ClassRetry)
 	if v := b.view(); len(v.Grants) != 0 || v.Facts.Access != order.AccessPending {
@@ -206,10 +206,10 @@ func TestStoppedStepIsMarkedWithItsReason(t *testing.T) {
 		given  order.Reason
 		reason order.Reason
 	}{
-		{"payment", order.ClassSpent, order.ReasonPaymentOverdue, order.ReasonPaymentOverdue},
-		{"payment", order.ClassSpent, "", order.ReasonPaymentStopped},
-		{"access", order.ClassSpent, "", order.ReasonAccessStopped},
-		{"email", order.ClassSpent, "", order.ReasonEmailSpent},
+		{"payment", order.ClassExhausted, order.ReasonPaymentOverdue, order.ReasonPaymentOverdue},
+		{"payment", order.ClassExhausted, "", order.ReasonPaymentStopped},
+		{"access", order.ClassExhausted, "", order.ReasonAccessStopped},
+		{"email", order.ClassExhausted, "", order.ReasonEmailExhausted},
 		{"email", order.ClassUncertain, "", order.ReasonEmailUncertain},
 	} {
 		t.Run(fmt.Sprint(c.step, c.reason), func(t *testing.T) {
@@ -248,7 +248,7 @@ func TestWhatIsFinishedIsNotStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, step := range []string{"payment", "access", "email"} {
-		in := activities.StopStepInput{Order: b.key, Step: step, Generation: 1, Class: order.ClassSpent}
+		in := activities.StopStepInput{Order: b.key, Step: step, Generation: 1, Class: order.ClassExhausted}
 		if _, err := execute[activities.StopStepResult](t, b.worker().StopStep, in); err != nil {
 			t.Fatal(err)
 		}
@@ -270,7 +270,7 @@ func TestRequestsAreDecidedOnceAndWrittenDown(t *testing.T) {
 		return got
 	}
 	refused := func(r order.Refusal) activities.DecideRequestResult {
-		return activities.DecideRequestResult{Outcome: order.OutcomeRefused, Refusal: r, Says: r.Says()}
+		return activities.DecideRequestResult{Outcome: order.OutcomeRefused, Refusal: r, Says: r.Message()}
 	}
 	if diff := cmp.Diff(refused(order.RefusedUnpaid), decide("early", "")); diff != "" {
 		t.Errorf("before payment (-want +got):\n%s", diff)

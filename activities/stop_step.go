@@ -48,7 +48,7 @@ func (a *Activities) StopStep(ctx context.Context, in StopStepInput) (StopStepRe
 	case stepPayment:
 		err = a.Ledger.StopPayment(ctx, in.Order, in.Event, in.Class, reason)
 	case stepEmail:
-		proved, failure := a.proveEmail(ctx, ledger.EmailWork(in.Order, in.Generation), "", in.Class)
+		proved, failure := a.proveEmail(ctx, ledger.EmailObligation(in.Order, in.Generation), "", in.Class)
 		var later *laterError
 		switch {
 		case errors.As(failure, &later):
@@ -62,18 +62,18 @@ func (a *Activities) StopStep(ctx context.Context, in StopStepInput) (StopStepRe
 			a.done(ctx, stepStop, in.Order, "accepted by evidence")
 			return StopStepResult{Accepted: true}, nil
 		}
-		err = a.Ledger.Stop(ctx, ledger.EmailWork(in.Order, in.Generation), "", in.Class, reason)
-	case stepReview:
+		err = a.Ledger.Stop(ctx, ledger.EmailObligation(in.Order, in.Generation), "", in.Class, reason)
+	case stepReversal:
 		err = a.Ledger.StopReversal(ctx, in.Order, in.Class, reason)
-	case stepRevoke:
-		err = a.Ledger.StopChange(ctx, in.Order, in.Class, reason)
+	case stepAccessChange:
+		err = a.Ledger.StopAccessChange(ctx, in.Order, in.Class, reason)
 	case stepAccess:
 		err = a.Ledger.StopAccess(ctx, in.Order, in.Class, reason)
 	}
-	if err != nil && !errors.Is(err, ledger.ErrLost) {
+	if err != nil && !errors.Is(err, ledger.ErrLeaseLost) {
 		return StopStepResult{}, a.failed(ctx, stepStop, in.Order, judge(err).class, err)
 	}
-	if errors.Is(err, ledger.ErrLost) { // the step marked it itself, and knew more
+	if errors.Is(err, ledger.ErrLeaseLost) { // the step marked it itself, and knew more
 		if v, err := a.Ledger.Order(ctx, in.Order); err == nil && v.Reason != "" {
 			reason = v.Reason
 		}

@@ -75,7 +75,7 @@ func looked(ctx context.Context, l *ledger.Ledger, before order.View) (replayed,
 		if err != nil {
 			return replayed{}, err
 		}
-		again := v.LookedAt != nil && (before.LookedAt == nil || v.LookedAt.After(*before.LookedAt))
+		again := v.CheckedAt != nil && (before.CheckedAt == nil || v.CheckedAt.After(*before.CheckedAt))
 		if again || time.Now().After(deadline) {
 			return replayed{Order: v.Key.String(), Payment: v.Facts.Payment, Reason: v.Reason, Looked: again}, nil
 		}

@@ -36,7 +36,7 @@ func whoami() string {
 // file stores the request and signals it to the order's workflow. What cannot be signalled now is signalled by the
 // starter's server later, so the request is not lost: only the way there is told.
 func (c *console) file(l *ledger.Ledger, r order.Request) (handedOver bool, err error) {
-	if err := l.File(c.ctx, r); err != nil {
+	if err := l.StoreRequest(c.ctx, r); err != nil {
 		return false, err
 	}
 	err = c.withDispatcher(l, func(ctx context.Context, d *dispatch.Dispatcher) error { return d.Ask(ctx, r) })

@@ -104,7 +104,7 @@ func (r *resendCommand) refused(c *console, key order.Key, refusal order.Refusal
 			return err
 		}
 	}
-	return fmt.Errorf("refused: %s", refusal.Says())
+	return fmt.Errorf("refused: %s", refusal.Message())
 }
 
 // await shows what was decided and, when it comes soon, that the provider has accepted the message.

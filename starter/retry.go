@@ -115,7 +115,7 @@ func (r *retryCommand) print(c *console, answers []retried) error {
 func retrySentence(a retried) string {
 	switch a.Outcome {
 	case order.OutcomeRefused:
-		return a.Order + ": refused: " + a.Refusal.Says()
+		return a.Order + ": refused: " + a.Refusal.Message()
 	case order.OutcomeRetrying:
 		return a.Order + ": what had stopped is worked on again; look with: starter status " + a.Order
 	}

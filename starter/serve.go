@@ -137,7 +137,7 @@ type resender struct {
 
 func (r resender) BuyerResend(ctx context.Context, key order.Key) (web.BuyerResult, error) {
 	request := order.Request{Key: key, ID: "buyer/" + uuid.NewString(), Kind: flow.KindResend, Who: "buyer", Why: "asked for on the order page"}
-	filed, wait, err := r.ledger.FileForBuyer(ctx, request)
+	filed, wait, err := r.ledger.StoreBuyerRequest(ctx, request)
 	if err != nil {
 		return web.BuyerResult{}, err
 	}

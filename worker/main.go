@@ -70,7 +70,7 @@ func work(ctx context.Context, p *app.Process, runs *dispatch.Dispatcher, steps 
 	runs.UseAttributes(temporalclient.EnsureAttributes(ctx, p.Temporal, p.Namespace))
 	worker.SetStickyWorkflowCacheSize(cachedOrders)
 	for name := range p.Config.Environments {
-		if err := p.Ledger.Cover(ctx, name); err != nil {
+		if err := p.Ledger.StartSync(ctx, name); err != nil {
 			return notCancelled(ctx, err)
 		}
 	}
@@ -169,12 +169,12 @@ func newActivities(p *app.Process, runs *dispatch.Dispatcher) (*activities.Activ
 	}
 	steps := p.Config.Steps
 	return activities.New(activities.Deps{
-		Ledger: p.Ledger, Environments: environments, Catalogue: order.NewCatalogue(p.Config.Products), Kinds: accessregistry.Own(),
+		Ledger: p.Ledger, Environments: environments, Catalogue: order.NewCatalogue(p.Config.Products), Kinds: accessregistry.Local(),
 		Sender: sender, Links: links, Runs: runs, Owner: p.Owner(sender), Outcomes: p.Counters, Log: p.Log,
 	}, activities.Config{
 		From: p.Config.Email.From, ReplyTo: p.Config.Email.ReplyTo, ShopName: p.ShopName(),
 		EmailLease: steps.Email.StartToClose(), EmailWindow: p.Config.Email.SendWindow(), EmailAttempts: steps.Email.Attempts,
-		AccessAttempts: steps.Access.Attempts, RevokeAttempts: steps.Revoke.Attempts,
+		AccessAttempts: steps.Access.Attempts, AccessChangeAttempts: steps.Revoke.Attempts,
 		OpenFor: p.Config.Orders.OpenFor, AwaitPaymentFor: p.Config.Orders.AwaitPaymentFor,
 		PaymentGiveUp: steps.Payment.GiveUpAfter, EmailGiveUp: steps.Email.GiveUpAfter,
 	}), nil

@@ -114,6 +114,6 @@ func (d *delivery) validator(kind string) func(workflow.Context, converter.RawVa
 		default:
 			return nil
 		}
-		return temporal.NewNonRetryableApplicationError("refused: "+refusal.Says(), string(refusal), nil)
+		return temporal.NewNonRetryableApplicationError("refused: "+refusal.Message(), string(refusal), nil)
 	}
 }

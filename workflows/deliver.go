@@ -121,7 +121,7 @@ func (d *delivery) confirmPayment(ctx workflow.Context) {
 		}
 		wait := cmp.Or(inSeconds(found.WaitSeconds), looks[min(n, len(looks)-1)])
 		if workflow.Now(ctx).Add(wait).Sub(began) > inSeconds(found.AwaitSeconds) {
-			d.stop(ctx, "payment", order.ClassSpent, order.ReasonPaymentOverdue)
+			d.stop(ctx, "payment", order.ClassExhausted, order.ReasonPaymentOverdue)
 			return
 		}
 		d.sleep(ctx, wait, "Until the next look at the payment", func() bool { return d.look })
@@ -143,7 +143,7 @@ func (d *delivery) lookOnce(ctx workflow.Context) (found activities.ConfirmPayme
 	}
 	d.openFor = cmp.Or(d.openFor, inSeconds(found.OpenSeconds))
 	d.Payment, d.Reason = found.Payment, found.Reason
-	d.reviewDue = d.reviewDue || found.ReviewDue
+	d.reviewDue = d.reviewDue || found.ReversalDue
 	if d.Payment == order.PaymentPending {
 		d.mark(ctx)
 		d.describe(ctx)
@@ -222,7 +222,7 @@ func (d *delivery) due() bool {
 	if d.Payment == order.PaymentConfirmed && (d.Reason == "" || d.Reason == order.ReasonRefundUnclear) && d.Access == order.AccessPending {
 		return true
 	}
-	if step := d.Reason.Step(); d.Reason != d.alerted && (step == "refund" || step == "revoke") {
+	if step := d.Reason.Step(); d.Reason != d.alerted && (step == order.StepReversal || step == order.StepAccessChange) {
 		return true // the owner is to be told
 	}
 	if d.reversalDue() {
@@ -244,7 +244,7 @@ func (d *delivery) stop(ctx workflow.Context, step string, class order.Class, re
 	case "revoke":
 		reason = order.ReasonRevokeStopped
 	case "email":
-		d.Email, d.emailDue, reason = order.EmailAttention, false, order.ReasonEmailSpent
+		d.Email, d.emailDue, reason = order.EmailAttention, false, order.ReasonEmailExhausted
 		in.Generation = d.Generation
 		if class == order.ClassUnknown || class == order.ClassUncertain || class == order.ClassPastWindow {
 			d.Email = order.EmailUncertain

@@ -30,7 +30,7 @@ func (d *delivery) needsAttention() bool { return d.Reason != "" }
 func (d *delivery) describe(ctx workflow.Context) {
 	text := fmt.Sprintf("| fact | state |\n|---|---|\n| payment | %s |\n| access | %s |\n| email | %s (generation %d) |\n", d.Payment, d.Access, d.Email, d.Generation)
 	if d.needsAttention() {
-		next := strings.ReplaceAll(d.Reason.Next(), "ORDER", d.in.Key.String())
+		next := d.Reason.Remedy(d.in.Key.String())
 		text += "\n**Needs attention**: " + strings.ReplaceAll(string(d.Reason), "_", " ") + ". " + commandApart(next)
 	}
 	if d.note != "" {

@@ -33,7 +33,7 @@ func (d *delivery) sendGeneration(ctx workflow.Context, generation int) {
 		case err != nil:
 			d.stop(ctx, "email", classOf(err), "")
 			return
-		case sent.Resting:
+		case sent.Suspended:
 			d.emailDue, d.changeDue = false, true // the ledger knows of a change that this run has not heard of
 			return
 		case sent.WaitSeconds == 0:
@@ -45,7 +45,7 @@ func (d *delivery) sendGeneration(ctx workflow.Context, generation int) {
 		}
 		wait := inSeconds(sent.WaitSeconds)
 		if workflow.Now(ctx).Add(wait).Sub(began) > inSeconds(sent.GiveUpSeconds) {
-			d.stop(ctx, "email", order.ClassSpent, "")
+			d.stop(ctx, "email", order.ClassExhausted, "")
 			return
 		}
 		d.sleep(ctx, wait, "The email provider asks to wait", superseded)
@@ -93,11 +93,11 @@ func classOf(err error) order.Class {
 		if class == order.ClassUnknown {
 			return order.ClassUnknown
 		}
-		return order.ClassSpent
+		return order.ClassExhausted
 	}
 	var timeout *temporal.TimeoutError
 	if errors.As(err, &timeout) {
 		return order.ClassUnknown
 	}
-	return order.ClassSpent
+	return order.ClassExhausted
 }

@@ -55,14 +55,14 @@ func TestStepThatEndsForGoodIsMarkedForAPerson(t *testing.T) {
 	}{
 		{"permanent", failure(order.ClassPermanent), 1, order.ClassPermanent},
 		{"misconfigured", failure(order.ClassMisconfigured), 1, order.ClassMisconfigured},
-		{"spent", failure(order.ClassSpent), 1, order.ClassSpent},
+		{"spent", failure(order.ClassExhausted), 1, order.ClassExhausted},
 		{"past window", failure(order.ClassPastWindow), 1, order.ClassPastWindow},
 		{"uncertain", failure(order.ClassUncertain), 1, order.ClassUncertain},
-		{"retry", failure(order.ClassRetry), 3, order.ClassSpent},
+		{"retry", failure(order.ClassRetry), 3, order.ClassExhausted},
 		{"unknown outcome", failure(order.ClassUnknown), 3, order.ClassUnknown},
 		{"no answer", dead, 3, order.ClassUnknown},
-		{"panic", temporal.NewApplicationError("runtime error", "PanicError"), 3, order.ClassSpent},
-		{"cancelled", temporal.NewCanceledError(), 1, order.ClassSpent},
+		{"panic", temporal.NewApplicationError("runtime error", "PanicError"), 3, order.ClassExhausted},
+		{"cancelled", temporal.NewCanceledError(), 1, order.ClassExhausted},
 	}
 	steps := []struct {
 		activity, step string
@@ -74,7 +74,7 @@ func TestStepThatEndsForGoodIsMarkedForAPerson(t *testing.T) {
 		{"GrantAccess", "access", []string{"ConfirmPayment", "GrantAccess"}, flow.State{
 			Payment: order.PaymentConfirmed, Access: order.AccessAttention, Email: order.EmailPending, Generation: 1, Reason: order.ReasonAccessStopped}},
 		{"SendAccessEmail", "email", []string{"ConfirmPayment", "GrantAccess", "SendAccessEmail 1"}, flow.State{
-			Payment: order.PaymentConfirmed, Access: order.AccessGranted, Email: order.EmailAttention, Generation: 1, Reason: order.ReasonEmailSpent}},
+			Payment: order.PaymentConfirmed, Access: order.AccessGranted, Email: order.EmailAttention, Generation: 1, Reason: order.ReasonEmailExhausted}},
 	}
 	for _, step := range steps {
 		for _, f := range failures {
@@ -151,7 +151,7 @@ func TestDetailsSayWhatAPersonCanDoAndForgetItAfterwards(t *testing.T) {
 		s.resend(`{"reason":"mended"}`)
 	})
 	s.run()
-	if want := needsAttention("email attempts spent", order.ReasonEmailSpent); !strings.Contains(stopped, want) {
+	if want := needsAttention("email attempts spent", order.ReasonEmailExhausted); !strings.Contains(stopped, want) {
 		t.Errorf("details while stopped lack %q:\n%s", want, stopped)
 	}
 	if got := s.details(); strings.Contains(got, "Needs attention") || !strings.Contains(got, "| email | accepted (generation 2) |") {
@@ -251,7 +251,7 @@ func TestWaitsThatTheEmailProviderAsksForAreBounded(t *testing.T) {
 	var after flow.State
 	s.at(13*time.Hour, func() { after = s.state() })
 	s.run()
-	if after.Email != order.EmailAttention || after.Reason != order.ReasonEmailSpent {
+	if after.Email != order.EmailAttention || after.Reason != order.ReasonEmailExhausted {
 		t.Errorf("state after 13 hours %+v, want the email stopped", after)
 	}
 	if got := s.trace.all(); got[len(got)-2] != "StopStep email attempts_spent" || got[len(got)-1] != "state needs_attention" {
@@ -281,7 +281,7 @@ func TestTheOwnerIsToldOfEveryReasonOnceAfterEverythingElseIsDone(t *testing.T) 
 	s.failing("SendAccessEmail", 1, failure(order.ClassPermanent))
 	s.at(day, func() { s.resend(`{"reason":"mended"}`) })
 	s.run()
-	if diff := cmp.Diff([]order.Reason{order.ReasonEmailSpent}, s.trace.alerts); diff != "" {
+	if diff := cmp.Diff([]order.Reason{order.ReasonEmailExhausted}, s.trace.alerts); diff != "" {
 		t.Errorf("the owner was told (-want +got):\n%s", diff)
 	}
 }

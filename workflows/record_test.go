@@ -62,8 +62,8 @@ type recorder struct {
 // nothing is access that cannot be made.
 type nothing struct{}
 
-func (nothing) Kind() order.AccessKind                { return "download" }
-func (nothing) Make(order.Due) ([]access.Made, error) { return nil, access.ErrNever }
+func (nothing) Kind() order.AccessKind                           { return "download" }
+func (nothing) Issue(order.Entitlement) ([]access.Issued, error) { return nil, access.ErrNever }
 
 func newRecorder(t *testing.T) *recorder {
 	t.Helper()
@@ -88,15 +88,15 @@ func newRecorder(t *testing.T) *recorder {
 	patient := newWorld().steer
 	brief, hasty := patient, steering{openFor: patient.openFor, awaitPayment: time.Second, giveUp: time.Minute}
 	brief.openFor = time.Second
-	r.work(r.queue, patient, accessregistry.Own())
-	r.work(r.brief, brief, accessregistry.Own())
-	r.work(r.barren, patient, []access.Own{nothing{}})
-	r.work(r.hasty, hasty, accessregistry.Own())
+	r.work(r.queue, patient, accessregistry.Local())
+	r.work(r.brief, brief, accessregistry.Local())
+	r.work(r.barren, patient, []access.Local{nothing{}})
+	r.work(r.hasty, hasty, accessregistry.Local())
 	return r
 }
 
 // work starts a worker on a queue.
-func (r *recorder) work(queue string, steer steering, own []access.Own) {
+func (r *recorder) work(queue string, steer steering, own []access.Local) {
 	r.t.Helper()
 	provider, err := stripe.New(stripe.Config{APIKey: stripeKey, WebhookSecrets: []string{"whsec_recording"}, Mode: order.Test, APIURL: r.sandbox.Base})
 	must(r.t, err)
@@ -110,7 +110,7 @@ func (r *recorder) work(queue string, steer steering, own []access.Own) {
 			Access: []order.AccessSpec{{Kind: "download", File: "guide.pdf"}, {Kind: "license"}}}}),
 		Kinds: own, Sender: sender, Links: links, Outcomes: uncounted{}, Log: slog.New(slog.DiscardHandler),
 	}, activities.Config{
-		From: "Shop <orders@shop.example>", EmailLease: time.Minute, EmailWindow: 23 * time.Hour, EmailAttempts: 8, AccessAttempts: 8, RevokeAttempts: 8,
+		From: "Shop <orders@shop.example>", EmailLease: time.Minute, EmailWindow: 23 * time.Hour, EmailAttempts: 8, AccessAttempts: 8, AccessChangeAttempts: 8,
 		OpenFor: steer.openFor, AwaitPaymentFor: steer.awaitPayment, PaymentGiveUp: steer.giveUp, EmailGiveUp: steer.giveUp,
 	})
 	cfg := config()
@@ -318,7 +318,7 @@ func recordHistories(t *testing.T) {
 	limited := r.order(r.queue, nil)
 	r.fault(sandbox.Fault{Target: "resend.send", Mode: "rate_limit", RetryAfter: 3600, Match: limited.key.EmailKey(1)})
 	limited.start().until(timer, 1)
-	must(t, r.ledger.File(t.Context(), order.Request{
+	must(t, r.ledger.StoreRequest(t.Context(), order.Request{
 		Key: limited.key, ID: "req_1", Kind: flow.KindResend, Who: "operator", Why: "mistyped", Address: secondBuyer}))
 	limited.signal(flow.KindResend, map[string]string{"reason": "mistyped", "request_id": "req_1"}).until(timer, 2).save("email_superseded")
 

@@ -95,13 +95,13 @@ func TestPayloadThatCannotBeActedOnIsRefusedVisibly(t *testing.T) {
 			if got := s.world.decided["signal/first-run/1"].Refusal; got != c.refusal {
 				t.Errorf("the ledger was told %q, want %q", got, c.refusal)
 			}
-			says, command, _ := strings.Cut(c.refusal.Says(), ": starter ")
+			says, command, _ := strings.Cut(c.refusal.Message(), ": starter ")
 			command = strings.ReplaceAll(command, "ORDER", "test/cs_test_a1")
 			if want := "A resend was refused: " + says; !strings.Contains(s.details(), want) || !strings.Contains(s.details(), command) {
 				t.Errorf("details lack %q:\n%s", want, s.details())
 			}
-			if updated.accepted || updated.rejected == nil || !strings.Contains(updated.rejected.Error(), c.refusal.Says()) {
-				t.Errorf("update: %+v, want it rejected: %s", updated, c.refusal.Says())
+			if updated.accepted || updated.rejected == nil || !strings.Contains(updated.rejected.Error(), c.refusal.Message()) {
+				t.Errorf("update: %+v, want it rejected: %s", updated, c.refusal.Message())
 			}
 		})
 	}

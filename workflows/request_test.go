@@ -26,7 +26,7 @@ func FuzzAcceptedRequestIsReadableBoundedAndWithoutAnAddress(f *testing.F) {
 			t.Errorf("an address came through: %+v", r)
 		}
 		if refusal != order.RefusedNone {
-			if refusal.Says() == "" {
+			if refusal.Message() == "" {
 				t.Errorf("refusal %q says nothing", refusal)
 			}
 			return

@@ -57,9 +57,9 @@ func (d *delivery) reviewPayment(ctx workflow.Context) {
 	began := workflow.Now(ctx)
 	for d.reviewDue && d.Payment == order.PaymentConfirmed {
 		d.reviewDue = false
-		var found activities.ReviewPaymentResult
-		in := activities.ReviewPaymentInput{Order: d.in.Key}
-		if err := d.run(ctx, d.cfg.Payment, "Ask the payment provider about refunds and disputes", a.ReviewPayment, in, &found); err != nil {
+		var found activities.CheckReversalResult
+		in := activities.CheckReversalInput{Order: d.in.Key}
+		if err := d.run(ctx, d.cfg.Payment, "Ask the payment provider about refunds and disputes", a.CheckReversal, in, &found); err != nil {
 			d.unread = true
 			d.stop(ctx, "review", classOf(err), "")
 			return
@@ -72,7 +72,7 @@ func (d *delivery) reviewPayment(ctx workflow.Context) {
 		wait := inSeconds(found.WaitSeconds)
 		if workflow.Now(ctx).Add(wait).Sub(began) > inSeconds(found.GiveUpSeconds) {
 			d.unread = true
-			d.stop(ctx, "review", order.ClassSpent, "")
+			d.stop(ctx, "review", order.ClassExhausted, "")
 			return
 		}
 		d.reviewDue = true
@@ -99,7 +99,7 @@ func (d *delivery) changeAccess(ctx workflow.Context) {
 // takeUp makes what the ledger knows this run's own.
 func (d *delivery) takeUp(known activities.ReadOrderResult) {
 	d.State = flow.State{Payment: known.Payment, Access: known.Access, Email: known.Email, Generation: known.Generation, Reason: known.Reason}
-	d.emailDue = known.Payment == order.PaymentConfirmed && known.Email == order.EmailPending && !known.EmailRests
-	d.reviewDue = d.reviewDue || known.ReviewDue
-	d.changeDue = known.ChangeDue
+	d.emailDue = known.Payment == order.PaymentConfirmed && known.Email == order.EmailPending && !known.EmailSuspended
+	d.reviewDue = d.reviewDue || known.ReversalDue
+	d.changeDue = known.AccessChangeDue
 }

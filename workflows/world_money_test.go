@@ -44,7 +44,7 @@ func (w *world) want(state order.AccessState) {
 	w.money.changeDue = w.access != order.AccessPending && w.access != order.AccessAttention && w.access != state || w.money.changeDue && w.access != state
 }
 
-func (w *world) ReviewPayment(_ context.Context, _ activities.ReviewPaymentInput) (activities.ReviewPaymentResult, error) {
+func (w *world) CheckReversal(_ context.Context, _ activities.CheckReversalInput) (activities.CheckReversalResult, error) {
 	n := w.begin("ReviewPayment")
 	if w.review != nil {
 		wait, err := w.review(n)
@@ -54,7 +54,7 @@ func (w *world) ReviewPayment(_ context.Context, _ activities.ReviewPaymentInput
 			if final(err) && w.reason == "" {
 				w.reason = order.ReasonReversalUnread
 			}
-			return activities.ReviewPaymentResult{WaitSeconds: wait, GiveUpSeconds: int(w.steer.giveUp.Seconds())}, err
+			return activities.CheckReversalResult{WaitSeconds: wait, GiveUpSeconds: int(w.steer.giveUp.Seconds())}, err
 		}
 	}
 	w.mu.Lock()
@@ -63,12 +63,12 @@ func (w *world) ReviewPayment(_ context.Context, _ activities.ReviewPaymentInput
 	}
 	w.money.reviewDue = false
 	w.money.unclear = w.money.part
-	if w.reason.Step() == "refund" {
+	if w.reason.Step() == order.StepReversal {
 		w.reason = w.stopped()
 	}
 	w.want(w.money.provider)
 	w.mu.Unlock()
-	return activities.ReviewPaymentResult{}, nil
+	return activities.CheckReversalResult{}, nil
 }
 
 func (w *world) ChangeAccess(_ context.Context, _ activities.ChangeAccessInput) (activities.ChangeAccessResult, error) {
@@ -88,10 +88,10 @@ func (w *world) ChangeAccess(_ context.Context, _ activities.ChangeAccessInput) 
 
 // verdict decides as the ledger does.
 func (w *world) verdict(kind string) activities.DecideRequestResult {
-	facts := order.VerdictFacts{Payment: w.payment, Asked: w.money.unclear || w.reason.Step() == "refund" || w.reason.Step() == "revoke", Owed: 1}
-	verdict, state, outcome := order.VerdictRevoke, order.AccessRevoked, order.OutcomeRevoking
+	facts := order.OverrideFacts{Payment: w.payment, Asked: w.money.unclear || w.reason.Step() == order.StepReversal || w.reason.Step() == order.StepAccessChange, Owed: 1}
+	verdict, state, outcome := order.OverrideRevoke, order.AccessRevoked, order.OutcomeRevoking
 	if kind == flow.KindRestore {
-		verdict, state, outcome = order.VerdictRestore, order.AccessGranted, order.OutcomeRestoring
+		verdict, state, outcome = order.OverrideRestore, order.AccessGranted, order.OutcomeRestoring
 	}
 	switch w.money.wanted {
 	case order.AccessGranted:
@@ -99,11 +99,11 @@ func (w *world) verdict(kind string) activities.DecideRequestResult {
 	case order.AccessRevoked:
 		facts.Revoked = 1
 	}
-	if decided, refusal := order.DecideVerdict(verdict, facts); decided == order.OutcomeRefused {
-		return activities.DecideRequestResult{Outcome: decided, Refusal: refusal, Says: refusal.Says()}
+	if decided, refusal := order.DecideOverride(verdict, facts); decided == order.OutcomeRefused {
+		return activities.DecideRequestResult{Outcome: decided, Refusal: refusal, Says: refusal.Message()}
 	}
 	w.money.unclear, w.money.part, w.money.provider = false, false, state
-	if step := w.reason.Step(); step == "refund" || step == "revoke" {
+	if step := w.reason.Step(); step == order.StepReversal || step == order.StepAccessChange {
 		w.reason = w.stopped()
 	}
 	w.want(state)

@@ -111,7 +111,7 @@ func (w *world) ConfirmPayment(_ context.Context, in activities.ConfirmPaymentIn
 		return found, nil
 	}
 	w.payment, w.reason = found.Payment, found.Reason
-	found.ReviewDue = found.ReviewDue || w.money.reviewDue
+	found.ReversalDue = found.ReversalDue || w.money.reviewDue
 	if found.Payment == order.PaymentConfirmed && found.Reason.Step() != "access" {
 		w.emails = []generation{{stopped: found.Reason.Step() == "email"}}
 	}
@@ -145,7 +145,7 @@ func (w *world) SendAccessEmail(_ context.Context, in activities.SendAccessEmail
 	w.mu.Lock()
 	if w.money.wanted != order.AccessGranted {
 		w.mu.Unlock()
-		return activities.SendAccessEmailResult{Email: order.EmailPending, Resting: true}, nil
+		return activities.SendAccessEmailResult{Email: order.EmailPending, Suspended: true}, nil
 	}
 	if w.access != order.AccessGranted && !w.money.changeDue {
 		w.breaks("an email was sent while access was %s", w.access)
@@ -198,7 +198,7 @@ func (w *world) StopStep(_ context.Context, in activities.StopStepInput) (activi
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	reason := map[string]order.Reason{
-		"payment": order.ReasonPaymentStopped, "access": order.ReasonAccessStopped, "email": order.ReasonEmailSpent,
+		"payment": order.ReasonPaymentStopped, "access": order.ReasonAccessStopped, "email": order.ReasonEmailExhausted,
 		"review": order.ReasonReversalUnread, "revoke": order.ReasonRevokeStopped,
 	}[in.Step]
 	if in.Reason != "" {
@@ -206,7 +206,7 @@ func (w *world) StopStep(_ context.Context, in activities.StopStepInput) (activi
 	}
 	switch in.Step {
 	case "review":
-		if w.reason != "" && w.reason.Step() != "refund" {
+		if w.reason != "" && w.reason.Step() != order.StepReversal {
 			return activities.StopStepResult{Reason: w.reason}, nil
 		}
 	case "revoke":
@@ -235,7 +235,7 @@ func (w *world) DecideRequest(_ context.Context, in activities.DecideRequestInpu
 		d.Repeated = true
 		return d, nil
 	}
-	d := activities.DecideRequestResult{Outcome: order.OutcomeRefused, Refusal: in.Refusal, Says: in.Refusal.Says()}
+	d := activities.DecideRequestResult{Outcome: order.OutcomeRefused, Refusal: in.Refusal, Says: in.Refusal.Message()}
 	if in.Refusal == "" {
 		d = w.rule(in.Kind)
 	}
@@ -258,7 +258,7 @@ func (w *world) rule(kind string) activities.DecideRequestResult {
 		facts.Open, facts.Recipient = !newest.accepted && !newest.stopped, newest.recipient
 	}
 	outcome, refusal := order.DecideResend(facts)
-	d := activities.DecideRequestResult{Outcome: outcome, Refusal: refusal, Says: refusal.Says(), Generation: len(w.emails)}
+	d := activities.DecideRequestResult{Outcome: outcome, Refusal: refusal, Says: refusal.Message(), Generation: len(w.emails)}
 	if outcome == order.OutcomeSending {
 		if facts.Open {
 			w.emails[len(w.emails)-1].stopped = true
@@ -287,7 +287,7 @@ func (w *world) ReadOrder(context.Context, activities.ReadOrderInput) (activitie
 	if w.access == order.AccessPending && w.money.wanted != order.AccessGranted && r.Access != order.AccessAttention {
 		r.Access = w.money.wanted
 	}
-	r.ReviewDue, r.ChangeDue, r.EmailRests = w.money.reviewDue, w.money.changeDue, w.money.wanted != order.AccessGranted
+	r.ReversalDue, r.AccessChangeDue, r.EmailSuspended = w.money.reviewDue, w.money.changeDue, w.money.wanted != order.AccessGranted
 	if r.Reason == "" && w.money.unclear {
 		r.Reason = order.ReasonRefundUnclear
 	}

@@ -7,12 +7,12 @@ import (
 )
 
 // Owner tells the shop's owner through the sender.
-func (p *Process) Owner(sender email.Sender) *notify.Teller {
+func (p *Process) Owner(sender email.Sender) *notify.Notifier {
 	return notify.New(notify.Config{From: p.Config.Email.From, Emails: p.Config.Alerts.Email, URL: p.Config.Alerts.URL, Sender: sender})
 }
 
 // OpenOwner is Owner for a process that sends nothing else.
-func (p *Process) OpenOwner() (*notify.Teller, error) {
+func (p *Process) OpenOwner() (*notify.Notifier, error) {
 	sender, err := emailregistry.Open(p.Config.Email, p.Config.Steps.Email)
 	if err != nil {
 		return nil, err

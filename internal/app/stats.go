@@ -34,7 +34,7 @@ func (s stats) Stats(ctx context.Context) (telemetry.Stats, error) {
 	for reason, n := range w.Attention {
 		out.Attention += n
 		if step := order.Reason(reason).Step(); step != "" {
-			out.Orders[telemetry.FactState{Fact: step, State: "needs_attention"}] += n
+			out.Orders[telemetry.FactState{Fact: string(step), State: "needs_attention"}] += n
 		}
 	}
 	return out, nil

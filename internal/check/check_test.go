@@ -27,7 +27,7 @@ type account struct {
 	sold map[string]payment.Listing
 }
 
-func (a account) Inspect(context.Context, payment.Wanted) payment.Inspection {
+func (a account) Inspect(context.Context, payment.Requirements) payment.Inspection {
 	return payment.Inspection{Findings: []finding.Finding{finding.Good(payment.FindingKey, "taken")}, Sold: a.sold}
 }
 

@@ -38,7 +38,7 @@ func (s Shop) inspect(ctx context.Context, e config.Environment) payment.Inspect
 		return payment.Inspection{Findings: []finding.Finding{finding.Warn(payment.FindingKey,
 			"the account at "+e.Provider+" cannot be inspected", "Buy something once, and look whether it arrives.")}}
 	}
-	return inspector.Inspect(ctx, payment.Wanted{WebhookURL: s.Config.PublicURL + "/webhooks/payments/" + e.Name, Refs: s.refs()})
+	return inspector.Inspect(ctx, payment.Requirements{WebhookURL: s.Config.PublicURL + "/webhooks/payments/" + e.Name, Refs: s.refs()})
 }
 
 // refs are all ids that the catalogue knows products by.

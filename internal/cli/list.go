@@ -24,7 +24,7 @@ type Listed struct {
 func List(views []order.View, now time.Time) []Listed {
 	listed := make([]Listed, 0, len(views))
 	for _, v := range views {
-		l := Listed{StatusJSON: web.Status(v), AgeSeconds: seconds(v.CreatedAt, now), Reason: v.Reason, Step: v.Reason.Step(), Next: next(v)}
+		l := Listed{StatusJSON: web.Status(v), AgeSeconds: seconds(v.CreatedAt, now), Reason: v.Reason, Step: string(v.Reason.Step()), Next: next(v)}
 		if v.AttentionAt != nil {
 			l.WaitingSeconds = seconds(*v.AttentionAt, now)
 		}

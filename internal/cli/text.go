@@ -21,7 +21,9 @@ func since(v order.View) time.Time {
 	return v.CreatedAt
 }
 
-func next(v order.View) string { return strings.ReplaceAll(v.Reason.Next(), "ORDER", v.Key.String()) }
+func next(v order.View) string {
+	return strings.ReplaceAll(v.Reason.Remedy("ORDER"), "ORDER", v.Key.String())
+}
 
 // printAttention says what is the matter, since when, and what to do.
 func printAttention(w io.Writer, v order.View, now time.Time) {

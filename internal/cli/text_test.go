@@ -107,7 +107,7 @@ var states = []struct {
 	{"failed", bought(unpaid(order.PaymentFailed, false)), nil},
 	{"ignored", bought(unpaid(order.PaymentIgnored, false)), nil},
 	{"payment_misconfigured", bought(unpaid(order.PaymentAttention, false), attention(order.ReasonPaymentConfig, order.ClassMisconfigured)), nil},
-	{"payment_overdue", bought(unpaid(order.PaymentAttention, true), attention(order.ReasonPaymentOverdue, order.ClassSpent)), nil},
+	{"payment_overdue", bought(unpaid(order.PaymentAttention, true), attention(order.ReasonPaymentOverdue, order.ClassExhausted)), nil},
 	{"items_unknown", bought(attention(order.ReasonItemsUnknown, order.ClassPermanent), func(v *order.View) {
 		v.Facts.Access, v.Facts.Email, v.Grants, v.Emails = order.AccessAttention, order.EmailPending, nil, nil
 		v.Items = append(v.Items, order.Item{Line: 2, Refs: []string{"price_9Xyz", "prod_9Xyz"}, Quantity: 1})
@@ -118,7 +118,7 @@ var states = []struct {
 	}), nil},
 	{"email_under_way", bought(unsent(order.EmailPending, order.ClassUnknown, 3)), nil},
 	{"email_limited", bought(unsent(order.EmailPending, order.ClassRateLimited, 0)), nil},
-	{"email_spent", bought(unsent(order.EmailAttention, order.ClassSpent, 8), attention(order.ReasonEmailSpent, order.ClassSpent)), nil},
+	{"email_spent", bought(unsent(order.EmailAttention, order.ClassExhausted, 8), attention(order.ReasonEmailExhausted, order.ClassExhausted)), nil},
 	{"email_refused", bought(unsent(order.EmailAttention, order.ClassPermanent, 1), attention(order.ReasonEmailRefused, order.ClassPermanent)), nil},
 	{"email_uncertain", bought(unsent(order.EmailUncertain, order.ClassPastWindow, 5), attention(order.ReasonEmailUncertain, order.ClassPastWindow)), nil},
 	{"no_address", bought(unsent(order.EmailAttention, order.ClassPermanent, 0), attention(order.ReasonNoAddress, order.ClassPermanent),
@@ -192,7 +192,7 @@ func TestAFaultInTheSettingsIsListedOnce(t *testing.T) {
 
 func TestListAsJSONNamesReasonAndNextStep(t *testing.T) {
 	t.Parallel()
-	v := bought(unsent(order.EmailAttention, order.ClassSpent, 8), attention(order.ReasonEmailSpent, order.ClassSpent))
+	v := bought(unsent(order.EmailAttention, order.ClassExhausted, 8), attention(order.ReasonEmailExhausted, order.ClassExhausted))
 	text, err := json.Marshal(cli.List([]order.View{v, bought()}, noon))
 	if err != nil {
 		t.Fatal(err)

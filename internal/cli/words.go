@@ -19,7 +19,7 @@ func failure(c order.Class) string {
 		return "the provider refused it for good"
 	case order.ClassMisconfigured:
 		return "the provider refused our settings"
-	case order.ClassSpent:
+	case order.ClassExhausted:
 		return "no attempts are left"
 	case order.ClassPastWindow:
 		return "too late to repeat it safely, and nobody knows whether it arrived"

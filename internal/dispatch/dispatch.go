@@ -28,9 +28,9 @@ type Ledger interface {
 	Undispatched(ctx context.Context, grace time.Duration, limit int) ([]ledger.Undispatched, error)
 	Waiting(ctx context.Context, grace time.Duration, limit int) ([]order.Request, error)
 	MarkSignalled(ctx context.Context, key order.Key, id string) error
-	Unmatched(ctx context.Context, grace time.Duration, limit int) ([]ledger.Unmatched, error)
-	Match(ctx context.Context, key order.Key, event string, created time.Time) (joined bool, err error)
-	SetAside(ctx context.Context, environment, event string) error
+	Unattached(ctx context.Context, grace time.Duration, limit int) ([]ledger.Unattached, error)
+	Attach(ctx context.Context, key order.Key, event string, created time.Time) (joined bool, err error)
+	Discard(ctx context.Context, environment, event string) error
 }
 
 // Dispatcher hands orders over to Temporal. It is safe for concurrent use, and any number may run side by side.
@@ -53,13 +53,13 @@ func New(temporal client.Client, l Ledger, queue string, log *slog.Logger) *Disp
 // UseAttributes says whether the namespace has our search attributes.
 func (d *Dispatcher) UseAttributes(have bool) { d.attributes.Store(have) }
 
-// HandOver carries out what the ledger decided for an event. An error means that it has to be tried again later.
-func (d *Dispatcher) HandOver(ctx context.Context, key order.Key, event string, next ledger.Next) error {
+// Dispatch carries out what the ledger decided for an event. An error means that it has to be tried again later.
+func (d *Dispatcher) Dispatch(ctx context.Context, key order.Key, event string, next ledger.Next) error {
 	var err error
 	switch next {
 	case ledger.NextNothing:
 		return nil
-	case ledger.NextStart, ledger.NextStartOrLook:
+	case ledger.NextStart, ledger.NextStartOrCheck:
 		var already bool
 		already, err = d.start(ctx, key, event)
 		if err == nil && !already {
@@ -72,9 +72,9 @@ func (d *Dispatcher) HandOver(ctx context.Context, key order.Key, event string, 
 		if err == nil {
 			err = d.look(ctx, key, event)
 		}
-	case ledger.NextLook:
+	case ledger.NextCheck:
 		err = d.look(ctx, key, event)
-	case ledger.NextReview:
+	case ledger.NextReversal:
 		err = d.review(ctx, key, event)
 	case ledger.NextEnsure:
 		err = d.Ensure(ctx, key)

@@ -47,7 +47,7 @@ func TestSameEventAtOnceStartsOneRun(t *testing.T) {
 	b := newBench(t)
 	errs := make(chan error, 10)
 	for range cap(errs) {
-		go func() { errs <- b.HandOver(t.Context(), b.key, "evt_1", ledger.NextStart) }()
+		go func() { errs <- b.Dispatch(t.Context(), b.key, "evt_1", ledger.NextStart) }()
 	}
 	for range cap(errs) {
 		if err := <-errs; err != nil {
@@ -65,8 +65,8 @@ func TestSecondEventOfAStartedOrderIsSignalled(t *testing.T) {
 	b := newBench(t)
 	b.handOver("evt_1", ledger.NextStart)
 	first := b.run()
-	b.handOver("evt_2", ledger.NextStartOrLook)
-	b.handOver("evt_3", ledger.NextLook)
+	b.handOver("evt_2", ledger.NextStartOrCheck)
+	b.handOver("evt_3", ledger.NextCheck)
 	want := []signal{{"payment_event", `{"event":"evt_2"}`}, {"payment_event", `{"event":"evt_3"}`}}
 	if diff := cmp.Diff(want, b.run().signals); diff != "" || b.run().id != first.id {
 		t.Errorf("the same run %v; signals (-want +got):\n%s", b.run().id == first.id, diff)
@@ -79,7 +79,7 @@ func TestSecondEventOfAStartedOrderIsSignalled(t *testing.T) {
 func TestSecondEventStartsWhatNobodyStarted(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.handOver("evt_2", ledger.NextStartOrLook)
+	b.handOver("evt_2", ledger.NextStartOrCheck)
 	if run := b.run(); run.input.Event != "evt_2" || run.input.Known || len(run.signals) != 0 {
 		t.Errorf("started %+v", run)
 	}
@@ -90,7 +90,7 @@ func TestSecondEventStartsWhatNobodyStarted(t *testing.T) {
 
 func TestEventAfterTheEndGetsANewRun(t *testing.T) {
 	t.Parallel()
-	for _, next := range []ledger.Next{ledger.NextLook, ledger.NextStartOrLook} {
+	for _, next := range []ledger.Next{ledger.NextCheck, ledger.NextStartOrCheck} {
 		b := newBench(t)
 		b.handOver("evt_1", ledger.NextStart)
 		b.terminate()
@@ -167,7 +167,7 @@ func TestResendIsSignalledWithoutTheAddress(t *testing.T) {
 			b.terminate()
 		}
 		request := order.Request{Key: b.key, ID: "starter/1", Kind: "resend", Who: "sam", Why: "mistyped", Address: "kim@example.org"}
-		b.must(b.ledger.File(t.Context(), request))
+		b.must(b.ledger.StoreRequest(t.Context(), request))
 		b.must(b.Ask(t.Context(), request))
 		run := b.run()
 		if diff := cmp.Diff([]signal{{"resend", `{"reason":"mistyped","request_id":"starter/1"}`}}, run.signals); diff != "" || run.input.Known != closed {
@@ -201,7 +201,7 @@ func TestNamespaceWithoutOurAttributesStartsAllTheSame(t *testing.T) {
 	b.UseAttributes(true)
 	// The server learns of a new namespace after a while.
 	for {
-		err := b.HandOver(t.Context(), b.key, "evt_1", ledger.NextStart)
+		err := b.Dispatch(t.Context(), b.key, "evt_1", ledger.NextStart)
 		if err == nil {
 			break
 		}
@@ -225,16 +225,16 @@ func TestNamespaceWithoutOurAttributesStartsAllTheSame(t *testing.T) {
 func TestTemporalThatIsAwayIsAnErrorAndLeavesTheEvent(t *testing.T) {
 	t.Parallel()
 	b := newBenchOn(t, testenv.Shared(t), away(t))
-	for _, next := range []ledger.Next{ledger.NextStart, ledger.NextStartOrLook, ledger.NextLook, ledger.NextEnsure} {
+	for _, next := range []ledger.Next{ledger.NextStart, ledger.NextStartOrCheck, ledger.NextCheck, ledger.NextEnsure} {
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-		err := b.HandOver(ctx, b.key, "evt_1", next)
+		err := b.Dispatch(ctx, b.key, "evt_1", next)
 		cancel()
 		if err == nil || b.marked("evt_1") {
 			t.Errorf("%s: %v, marked %v", next, err, b.marked("evt_1"))
 		}
 	}
 	request := order.Request{Key: b.key, ID: "starter/1", Kind: "resend", Who: "sam", Why: "mistyped"}
-	b.must(b.ledger.File(t.Context(), request))
+	b.must(b.ledger.StoreRequest(t.Context(), request))
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	if err := b.Ask(ctx, request); err == nil {
@@ -258,7 +258,7 @@ func TestMarkThatFailsIsAnError(t *testing.T) {
 	b.Dispatcher = dispatch.New(b.temporal, unmarking{b.ledger}, b.queue, slog.New(b.log))
 	b.handOver("evt_1", ledger.NextStart)
 	b.store("evt_2")
-	if err := b.HandOver(t.Context(), b.key, "evt_2", ledger.NextLook); !errors.Is(err, errAway) {
+	if err := b.Dispatch(t.Context(), b.key, "evt_2", ledger.NextCheck); !errors.Is(err, errAway) {
 		t.Errorf("got %v: the event has to come again, its signal is harmless", err)
 	}
 }

@@ -107,7 +107,7 @@ func (b *bench) store(event string) {
 func (b *bench) handOver(event string, next ledger.Next) {
 	b.t.Helper()
 	b.store(event)
-	b.must(b.HandOver(b.t.Context(), b.key, event, next))
+	b.must(b.Dispatch(b.t.Context(), b.key, event, next))
 	b.endLater()
 }
 

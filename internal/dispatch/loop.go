@@ -39,7 +39,7 @@ func (d *Dispatcher) Run(ctx context.Context) {
 
 // sweep makes one pass and says whether everything it needed answered.
 func (d *Dispatcher) sweep(ctx context.Context) bool {
-	if _, left, err := d.LeftBehind(ctx, grace, mostAtOnce); err != nil {
+	if _, left, err := d.DispatchStale(ctx, grace, mostAtOnce); err != nil {
 		what := "undispatched events could not be read"
 		if left > 0 {
 			what = "undispatched events are waiting for Temporal"
@@ -64,9 +64,9 @@ func (d *Dispatcher) sweep(ctx context.Context) bool {
 	return true
 }
 
-// LeftBehind hands over the events that have waited for longer than grace, at most limit of them and the oldest first, and
+// DispatchStale hands over the events that have waited for longer than grace, at most limit of them and the oldest first, and
 // says how many went. It ends at the first that does not go, with how many were left of those it had found.
-func (d *Dispatcher) LeftBehind(ctx context.Context, grace time.Duration, limit int) (handed, left int, err error) {
+func (d *Dispatcher) DispatchStale(ctx context.Context, grace time.Duration, limit int) (handed, left int, err error) {
 	events, err := d.ledger.Undispatched(ctx, grace, limit)
 	if err != nil {
 		return 0, 0, err
@@ -86,7 +86,7 @@ func (d *Dispatcher) handOverLate(ctx context.Context, e ledger.Undispatched) er
 	if e.Next == ledger.NextNothing {
 		return d.ledger.MarkDispatched(ctx, e.Key, e.Event)
 	}
-	return d.HandOver(ctx, e.Key, e.Event, e.Next)
+	return d.Dispatch(ctx, e.Key, e.Event, e.Next)
 }
 
 func (d *Dispatcher) askLate(ctx context.Context, r order.Request) error {

@@ -88,7 +88,7 @@ func TestEventThatWasLostAfterItsRunEndedIsLookedAt(t *testing.T) {
 func TestRequestWhoseSignalDidNotGoIsSignalled(t *testing.T) {
 	t.Parallel()
 	b := ownBench(t, testenv.Temporal(t))
-	b.must(b.ledger.File(t.Context(), order.Request{Key: b.key, ID: "starter/1", Kind: "resend", Who: "sam", Why: "mistyped", Address: "kim@example.org"}))
+	b.must(b.ledger.StoreRequest(t.Context(), order.Request{Key: b.key, ID: "starter/1", Kind: "resend", Who: "sam", Why: "mistyped", Address: "kim@example.org"}))
 	b.age()
 	b.store("evt_1")
 	b.exec(`UPDATE webhook_events SET received_at = received_at - interval '1 hour'`)
@@ -162,7 +162,7 @@ func TestWhatWasLeftBehindIsHandedOverOldestFirst(t *testing.T) {
 	}
 	hand := func(limit, want int) {
 		t.Helper()
-		if handed, left, err := b.LeftBehind(t.Context(), time.Minute, limit); handed != want || left != 0 || err != nil {
+		if handed, left, err := b.DispatchStale(t.Context(), time.Minute, limit); handed != want || left != 0 || err != nil {
 			t.Errorf("%d handed over, %d left, %v; want %d and none", handed, left, err, want)
 		}
 	}
@@ -182,7 +182,7 @@ func TestWhatDoesNotGoIsCountedAsLeft(t *testing.T) {
 	b.store("evt_1")
 	b.store("evt_2")
 	b.age()
-	if handed, left, err := b.LeftBehind(t.Context(), time.Minute, 10); handed != 0 || left != 2 || err == nil {
+	if handed, left, err := b.DispatchStale(t.Context(), time.Minute, 10); handed != 0 || left != 2 || err == nil {
 		t.Errorf("%d handed over, %d left, %v; want none, 2 and an error", handed, left, err)
 	}
 }

@@ -32,7 +32,7 @@ func (d *Dispatcher) UseFinder(f Finder) { d.find = f }
 // waited for a while, to the session that the provider names. An event of a payment that is no session's is set aside, and
 // so is one of a sale from before.
 func (d *Dispatcher) match(ctx context.Context) bool {
-	unmatched, err := d.ledger.Unmatched(ctx, grace, mostAtOnce)
+	unmatched, err := d.ledger.Unattached(ctx, grace, mostAtOnce)
 	if err != nil {
 		d.complain(ctx, "events without an order could not be read", err)
 		return false
@@ -55,7 +55,7 @@ func (d *Dispatcher) match(ctx context.Context) bool {
 
 // ask asks the provider for the event's session, in widening intervals while it does not answer. It says whether the
 // answer is known. An event that names its session waits for nothing: it is only asked when that was created.
-func (d *Dispatcher) ask(ctx context.Context, u ledger.Unmatched) (found Found, answered bool) {
+func (d *Dispatcher) ask(ctx context.Context, u ledger.Unattached) (found Found, answered bool) {
 	if d.find == nil || u.Named == "" && u.Waited < askAfter || u.Waited < d.askAgain[u.Event] {
 		return Found{}, false
 	}
@@ -70,16 +70,16 @@ func (d *Dispatcher) ask(ctx context.Context, u ledger.Unmatched) (found Found, 
 	return found, true
 }
 
-func (d *Dispatcher) joined(ctx context.Context, u ledger.Unmatched, found Found) error {
+func (d *Dispatcher) joined(ctx context.Context, u ledger.Unattached, found Found) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	delete(d.askAgain, u.Event)
 	key := order.Key{Environment: u.Environment, Session: found.Session}
 	if !key.Valid() {
 		d.log.InfoContext(ctx, "refund or dispute of a payment that is no session's", "environment", u.Environment, "event_id", u.Event)
-		return d.ledger.SetAside(ctx, u.Environment, u.Event)
+		return d.ledger.Discard(ctx, u.Environment, u.Event)
 	}
-	joined, err := d.ledger.Match(ctx, key, u.Event, found.Created)
+	joined, err := d.ledger.Attach(ctx, key, u.Event, found.Created)
 	if err != nil {
 		return err
 	}
@@ -88,5 +88,5 @@ func (d *Dispatcher) joined(ctx context.Context, u ledger.Unmatched, found Found
 		return nil
 	}
 	d.log.InfoContext(ctx, "refund or dispute joined to its order", "order", key.String(), "event_id", u.Event)
-	return d.HandOver(ctx, key, u.Event, ledger.NextReview)
+	return d.Dispatch(ctx, key, u.Event, ledger.NextReversal)
 }

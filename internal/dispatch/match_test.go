@@ -22,7 +22,7 @@ const (
 func refunded(t *testing.T, named string) *bench {
 	t.Helper()
 	b := ownBench(t, testenv.Temporal(t))
-	b.must(b.ledger.Cover(t.Context(), b.key.Environment))
+	b.must(b.ledger.StartSync(t.Context(), b.key.Environment))
 	b.exec(`UPDATE sales_lists SET covered_from = now() - interval '1 hour'`)
 	_, _, err := b.ledger.StoreReversal(t.Context(), ledger.WebhookEvent{
 		Environment: b.key.Environment, ID: "evt_1", Type: "charge.refunded", Kind: "refund", Session: named, PaymentRef: "pi_1", Body: []byte("{}"),

@@ -8,12 +8,12 @@ import (
 	"handover/internal/order"
 )
 
-// Making turns one piece of owed access into grants. It is called inside a transaction and does no I/O.
-type Making func(due order.Due) ([]order.Grant, error)
+// Issuer turns one piece of owed access into grants. It is called inside a transaction and does no I/O.
+type Issuer func(due order.Entitlement) ([]order.Grant, error)
 
-// GrantOwn claims, writes and finishes, in one transaction, all access of the given kinds that is still owed: kinds
+// GrantLocal claims, writes and finishes, in one transaction, all access of the given kinds that is still owed: kinds
 // that are wholly ours. It returns how many pieces it finished; those that were finished before are left alone.
-func (l *Ledger) GrantOwn(ctx context.Context, key order.Key, kinds []order.AccessKind, t Terms, make Making) (int, error) {
+func (l *Ledger) GrantLocal(ctx context.Context, key order.Key, kinds []order.AccessKind, t LeaseOptions, make Issuer) (int, error) {
 	var dues []owed
 	err := l.inTrips(ctx,
 		func(first *pgx.Batch) { finishOwn(first, key, kinds, t, &dues) },
@@ -31,12 +31,12 @@ func (l *Ledger) GrantOwn(ctx context.Context, key order.Key, kinds []order.Acce
 
 // owed is one piece of access, and how many of its units stay; 0 for all.
 type owed struct {
-	order.Due
+	order.Entitlement
 	keep int64
 }
 
 // finishOwn claims and finishes what is owed, and puts it into dues.
-func finishOwn(b *pgx.Batch, key order.Key, kinds []order.AccessKind, t Terms, dues *[]owed) {
+func finishOwn(b *pgx.Batch, key order.Key, kinds []order.AccessKind, t LeaseOptions, dues *[]owed) {
 	b.Queue(`
 UPDATE obligations SET finished_at = now(), attempts = attempts + 1, first_attempt_at = coalesce(first_attempt_at, now()),
     token = NULL, claim_expires_at = NULL, failure_class = NULL
@@ -44,7 +44,7 @@ WHERE environment = $1 AND session = $2 AND kind = 'access' AND access_kind = AN
   AND finished_at IS NULL AND stopped_at IS NULL
   AND (claim_expires_at IS NULL OR claim_expires_at <= clock_timestamp())
   AND attempts < $4 AND wanted = 'granted'
-RETURNING product, access_kind, file, units, keep`, key.Environment, key.Session, kinds, t.Cap).
+RETURNING product, access_kind, file, units, keep`, key.Environment, key.Session, kinds, t.MaxAttempts).
 		Query(func(rows pgx.Rows) (err error) {
 			*dues, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (owed, error) {
 				var d owed
@@ -54,11 +54,11 @@ RETURNING product, access_kind, file, units, keep`, key.Environment, key.Session
 		})
 }
 
-func insertGrants(b *pgx.Batch, key order.Key, dues []owed, make Making) error {
+func insertGrants(b *pgx.Batch, key order.Key, dues []owed, make Issuer) error {
 	var products, kinds, files, secrets, states []string
 	var units []int64
 	for _, due := range dues {
-		made, err := make(due.Due)
+		made, err := make(due.Entitlement)
 		if err != nil {
 			return err
 		}

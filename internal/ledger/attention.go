@@ -19,7 +19,7 @@ UPDATE orders o SET attention_step = b.kind, attention_class = b.failure_class, 
     WHEN b.failure_class = 'permanent' AND coalesce(o.address, o.buyer_email, '') = '' THEN '` + string(order.ReasonNoAddress) + `'
     WHEN b.failure_class = 'permanent' THEN '` + string(order.ReasonEmailRefused) + `'
     WHEN b.failure_class IN ('uncertain', 'past_window', 'unknown_outcome') THEN '` + string(order.ReasonEmailUncertain) + `'
-    ELSE '` + string(order.ReasonEmailSpent) + `' END
+    ELSE '` + string(order.ReasonEmailExhausted) + `' END
 FROM (
     SELECT kind, failure_class, stopped_at FROM obligations w
     WHERE environment = $1 AND session = $2 AND stopped_at IS NOT NULL AND finished_at IS NULL AND superseded_at IS NULL

@@ -16,55 +16,55 @@ type Kind string
 
 // The kinds of obligations.
 const (
-	KindAccess Kind = "access"
-	KindEmail  Kind = "email"
-	KindRevoke Kind = "revoke"
+	KindAccess       Kind = "access"
+	KindEmail        Kind = "email"
+	KindAccessChange Kind = "revoke"
 )
 
 // Work names one obligation.
-type Work struct {
+type ObligationID struct {
 	Key     order.Key
 	Kind    Kind
 	Subject string
 }
 
-// EmailWork names the obligation to send one generation of the access email.
-func EmailWork(key order.Key, generation int) Work {
-	return Work{Key: key, Kind: KindEmail, Subject: strconv.Itoa(generation)}
+// EmailObligation names the obligation to send one generation of the access email.
+func EmailObligation(key order.Key, generation int) ObligationID {
+	return ObligationID{Key: key, Kind: KindEmail, Subject: strconv.Itoa(generation)}
 }
 
 // Terms bound a claim.
-type Terms struct {
-	Lease  time.Duration // how long the claim lasts, by the database clock
-	Cap    int           // attempts after which the work is spent
-	Window time.Duration // how long after the first attempt another may start; 0 for ever
+type LeaseOptions struct {
+	Duration    time.Duration // how long the claim lasts, by the database clock
+	MaxAttempts int           // attempts after which the work is spent
+	Window      time.Duration // how long after the first attempt another may start; 0 for ever
 }
 
-// Denied says why there was nothing to claim.
-type Denied string
+// NotClaimable says why there was nothing to claim.
+type NotClaimable string
 
 // The reasons why a claim is denied.
 const (
-	DeniedFinished   Denied = "finished"
-	DeniedHeld       Denied = "held"
-	DeniedSpent      Denied = "spent"
-	DeniedPastWindow Denied = "past_window"
-	DeniedStopped    Denied = "stopped"
-	DeniedAbsent     Denied = "absent"
-	DeniedResting    Denied = "resting" // owed, and not wanted while access has ended or is held
+	ClaimFinished   NotClaimable = "finished"
+	ClaimHeld       NotClaimable = "held"
+	ClaimExhausted  NotClaimable = "spent"
+	ClaimPastWindow NotClaimable = "past_window"
+	ClaimStopped    NotClaimable = "stopped"
+	ClaimAbsent     NotClaimable = "absent"
+	ClaimSuspended  NotClaimable = "resting" // owed, and not wanted while access has ended or is held
 )
 
-// DeniedError is the answer to a claim that was not given.
-type DeniedError struct {
-	Why   Denied
+// NotClaimableError is the answer to a claim that was not given.
+type NotClaimableError struct {
+	Why   NotClaimable
 	Class order.Class   // the last failure's, when Why is stopped
 	Until time.Duration // how long the other's claim still lasts, when Why is held
 }
 
-func (e *DeniedError) Error() string { return "claim denied: " + string(e.Why) }
+func (e *NotClaimableError) Error() string { return "claim denied: " + string(e.Why) }
 
-// ErrLost means that a finish or a release came without the claim: it expired, or another has it. Nothing was changed.
-var ErrLost = errors.New("the claim is no longer ours")
+// ErrLeaseLost means that a finish or a release came without the claim: it expired, or another has it. Nothing was changed.
+var ErrLeaseLost = errors.New("the claim is no longer ours")
 
 // claim is the one statement that gives the right to work: on what is unfinished and wanted, unclaimed or expired, within
 // its attempts and within its window.
@@ -84,7 +84,7 @@ RETURNING token::text, attempts, payload, coalesce(link_secret, '') AS link_secr
 
 // denied reads why the statement above found nothing. It looks a moment later: what has come free since then is said to
 // be held for no time, so that it is asked for again.
-func denied(ctx context.Context, tx *pgx.Conn, w Work, t Terms) error {
+func denied(ctx context.Context, tx *pgx.Conn, w ObligationID, t LeaseOptions) error {
 	var finished, stopped, resting, held, spent, past bool
 	var class order.Class
 	var until time.Duration
@@ -93,32 +93,32 @@ SELECT finished_at IS NOT NULL, stopped_at IS NOT NULL, wanted <> 'granted', coa
        coalesce($6::interval <> '0' AND clock_timestamp() >= first_attempt_at + $6::interval, false),
        coalesce(failure_class, ''), greatest(coalesce(claim_expires_at - clock_timestamp(), '0'), '0')
 FROM obligations WHERE environment = $1 AND session = $2 AND kind = $3 AND subject = $4`,
-		w.Key.Environment, w.Key.Session, w.Kind, w.Subject, t.Cap, t.Window).Scan(&finished, &stopped, &resting, &held, &spent, &past, &class, &until)
+		w.Key.Environment, w.Key.Session, w.Kind, w.Subject, t.MaxAttempts, t.Window).Scan(&finished, &stopped, &resting, &held, &spent, &past, &class, &until)
 	switch {
 	case noRows(err):
-		return &DeniedError{Why: DeniedAbsent}
+		return &NotClaimableError{Why: ClaimAbsent}
 	case err != nil:
 		return safe("read a claim", err)
 	case finished:
-		return &DeniedError{Why: DeniedFinished}
+		return &NotClaimableError{Why: ClaimFinished}
 	case stopped:
-		return &DeniedError{Why: DeniedStopped, Class: class}
+		return &NotClaimableError{Why: ClaimStopped, Class: class}
 	case resting:
-		return &DeniedError{Why: DeniedResting}
+		return &NotClaimableError{Why: ClaimSuspended}
 	case held:
-		return &DeniedError{Why: DeniedHeld, Until: until}
+		return &NotClaimableError{Why: ClaimHeld, Until: until}
 	case spent:
-		return &DeniedError{Why: DeniedSpent}
+		return &NotClaimableError{Why: ClaimExhausted}
 	case past:
-		return &DeniedError{Why: DeniedPastWindow}
+		return &NotClaimableError{Why: ClaimPastWindow}
 	}
-	return &DeniedError{Why: DeniedHeld}
+	return &NotClaimableError{Why: ClaimHeld}
 }
 
 // Finish records that the work is done, with the provider's id of what was made. Only the holder of the claim can, and
-// only while it lasts; anybody else gets ErrLost. What is finished needs no person any more, unless something newer has
+// only while it lasts; anybody else gets ErrLeaseLost. What is finished needs no person any more, unless something newer has
 // taken its place: then the attention is the newer one's.
-func (l *Ledger) Finish(ctx context.Context, w Work, token, providerID string) error {
+func (l *Ledger) Finish(ctx context.Context, w ObligationID, token, providerID string) error {
 	tag, err := l.pool.Exec(ctx, `
 WITH done AS (
     UPDATE obligations SET finished_at = now(), provider_id = nullif($6, ''), token = NULL, claim_expires_at = NULL, failure_class = NULL
@@ -136,7 +136,7 @@ SELECT 1 FROM done`, w.Key.Environment, w.Key.Session, w.Kind, w.Subject, token,
 // Release gives the claim back after a failed attempt, so that the next one need not wait for its expiry. An attempt
 // that is not spent (a rate limit) is taken off the count. The window stays where it began: an attempt that counted may
 // have been taken off the count since, by a retry, and nothing says any more that this one was the first.
-func (l *Ledger) Release(ctx context.Context, w Work, token string, class order.Class, spent bool) error {
+func (l *Ledger) Release(ctx context.Context, w ObligationID, token string, class order.Class, spent bool) error {
 	tag, err := l.pool.Exec(ctx, `
 UPDATE obligations SET token = NULL, claim_expires_at = NULL, failure_class = $6,
     attempts = attempts - CASE WHEN $7 THEN 0 ELSE 1 END
@@ -148,7 +148,7 @@ WHERE environment = $1 AND session = $2 AND kind = $3 AND subject = $4
 
 // Stop ends the automatic attempts and marks the order for a person. The token may be empty when no attempt is under
 // way; a claim that another holds is not touched. The order is locked before its obligation, as everywhere.
-func (l *Ledger) Stop(ctx context.Context, w Work, token string, class order.Class, reason order.Reason) error {
+func (l *Ledger) Stop(ctx context.Context, w ObligationID, token string, class order.Class, reason order.Reason) error {
 	tag, err := l.pool.Exec(ctx, `
 WITH locked AS MATERIALIZED (
     SELECT FROM orders WHERE environment = $1 AND session = $2 FOR NO KEY UPDATE
@@ -193,7 +193,7 @@ WHERE environment = $1 AND session = $2 AND EXISTS (SELECT FROM stopped)`, key.E
 
 func lost(rows int64, err error) error {
 	if err == nil && rows == 0 {
-		return ErrLost
+		return ErrLeaseLost
 	}
 	return err
 }

@@ -23,23 +23,23 @@ type claimModel struct {
 	stale             []string
 }
 
-var modelTerms = ledger.Terms{Lease: time.Hour, Cap: 4, Window: 23 * time.Hour}
+var modelTerms = ledger.LeaseOptions{Duration: time.Hour, MaxAttempts: 4, Window: 23 * time.Hour}
 
 // why is the denial of a claim, empty when it is given.
-func (m *claimModel) why() ledger.Denied {
+func (m *claimModel) why() ledger.NotClaimable {
 	switch {
 	case m.finished:
-		return ledger.DeniedFinished
+		return ledger.ClaimFinished
 	case m.stopped:
-		return ledger.DeniedStopped
+		return ledger.ClaimStopped
 	case m.rests:
-		return ledger.DeniedResting
+		return ledger.ClaimSuspended
 	case m.token != "" && !m.expired:
-		return ledger.DeniedHeld
-	case m.attempts >= modelTerms.Cap:
-		return ledger.DeniedSpent
+		return ledger.ClaimHeld
+	case m.attempts >= modelTerms.MaxAttempts:
+		return ledger.ClaimExhausted
 	case m.tried && m.aged:
-		return ledger.DeniedPastWindow
+		return ledger.ClaimPastWindow
 	}
 	return ""
 }
@@ -95,17 +95,17 @@ func (b *bench) modelStep(rt *rapid.T, m *claimModel, step string) {
 		}
 	case "stop":
 		may := !m.finished && !m.stopped && (m.token == "" || m.expired || token == m.token)
-		if b.agrees(rt, step, may, b.Stop(b.t.Context(), b.work(1), token, order.ClassSpent, order.ReasonEmailSpent)) {
+		if b.agrees(rt, step, may, b.Stop(b.t.Context(), b.work(1), token, order.ClassExhausted, order.ReasonEmailExhausted)) {
 			m.free()
 			m.stopped = true
 		}
 	case "retry":
 		b.retryAsModelled(rt, m)
 	case "refund": // a claim that is held stays: its message may be on its way
-		b.review(strict, order.MoneyFacts{Refunded: 1200})
+		b.review(strict, order.ReversalFacts{Refunded: 1200})
 		m.rests = m.rests || !m.finished
 	case "restore":
-		b.review(strict, order.MoneyFacts{})
+		b.review(strict, order.ReversalFacts{})
 		m.rests = false
 	case "expire":
 		if m.token != "" {
@@ -137,7 +137,7 @@ func (b *bench) retryAsModelled(rt *rapid.T, m *claimModel) {
 
 // agrees compares an answer of the ledger with what the model allows.
 func (b *bench) agrees(rt *rapid.T, step string, may bool, err error) bool {
-	if may && err != nil || !may && !errors.Is(err, ledger.ErrLost) {
+	if may && err != nil || !may && !errors.Is(err, ledger.ErrLeaseLost) {
 		rt.Fatalf("%s: allowed %v, the ledger says %v", step, may, err)
 	}
 	return may
@@ -164,9 +164,9 @@ func (b *bench) claimByMany(rt *rapid.T, m *claimModel, workers int) {
 		}
 		reason := want
 		if want == "" {
-			reason = ledger.DeniedHeld
+			reason = ledger.ClaimHeld
 		}
-		var d *ledger.DeniedError
+		var d *ledger.NotClaimableError
 		if !errors.As(err, &d) || d.Why != reason {
 			rt.Fatalf("denied with %v, want %q", err, reason)
 		}

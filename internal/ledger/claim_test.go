@@ -15,7 +15,7 @@ func TestSecondClaimIsHeldUntilTheFirstExpires(t *testing.T) {
 	b := newBench(t).pay().give()
 	first := b.claim(1)
 	_, err := b.ClaimEmail(t.Context(), b.work(1), terms, render)
-	if d := denied(t, err); d.Why != ledger.DeniedHeld || d.Until <= 0 || d.Until > terms.Lease {
+	if d := denied(t, err); d.Why != ledger.ClaimHeld || d.Until <= 0 || d.Until > terms.Duration {
 		t.Errorf("denied: %s, for %v", d.Why, d.Until)
 	}
 	b.expire()
@@ -30,7 +30,7 @@ func TestExpiryIsByTheDatabaseClock(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).pay().give()
 	brief := terms
-	brief.Lease = 50 * time.Millisecond
+	brief.Duration = 50 * time.Millisecond
 	first, err := b.ClaimEmail(t.Context(), b.work(1), brief, render)
 	b.must(err)
 	for {
@@ -41,11 +41,11 @@ func TestExpiryIsByTheDatabaseClock(t *testing.T) {
 			}
 			break
 		}
-		if d := denied(t, err); d.Why != ledger.DeniedHeld || d.Until > brief.Lease {
+		if d := denied(t, err); d.Why != ledger.ClaimHeld || d.Until > brief.Duration {
 			t.Fatalf("denied: %s, for %v", d.Why, d.Until)
 		}
 	}
-	if err := b.Finish(t.Context(), b.work(1), first.Token, "msg"); !errors.Is(err, ledger.ErrLost) {
+	if err := b.Finish(t.Context(), b.work(1), first.Token, "msg"); !errors.Is(err, ledger.ErrLeaseLost) {
 		t.Errorf("the first one finishes with %v", err)
 	}
 }
@@ -60,14 +60,14 @@ func TestStaleClaimChangesNothing(t *testing.T) {
 			b.claim(1)
 		}
 		before := b.view()
-		if err := b.Finish(t.Context(), b.work(1), stale.Token, "msg"); !errors.Is(err, ledger.ErrLost) {
+		if err := b.Finish(t.Context(), b.work(1), stale.Token, "msg"); !errors.Is(err, ledger.ErrLeaseLost) {
 			t.Errorf("taken by another %v: finished with %v", taken, err)
 		}
-		if err := b.Release(t.Context(), b.work(1), stale.Token, order.ClassRetry, true); !errors.Is(err, ledger.ErrLost) {
+		if err := b.Release(t.Context(), b.work(1), stale.Token, order.ClassRetry, true); !errors.Is(err, ledger.ErrLeaseLost) {
 			t.Errorf("taken by another %v: released with %v", taken, err)
 		}
 		if taken {
-			if err := b.Stop(t.Context(), b.work(1), stale.Token, order.ClassPermanent, order.ReasonEmailRefused); !errors.Is(err, ledger.ErrLost) {
+			if err := b.Stop(t.Context(), b.work(1), stale.Token, order.ClassPermanent, order.ReasonEmailRefused); !errors.Is(err, ledger.ErrLeaseLost) {
 				t.Errorf("stopped under another's hands with %v", err)
 			}
 		}
@@ -83,7 +83,7 @@ func TestStrangersTokenChangesNothing(t *testing.T) {
 	other := b.another().pay().give()
 	b.claim(1)
 	token := other.claim(1).Token
-	if err := b.Finish(t.Context(), b.work(1), token, "msg"); !errors.Is(err, ledger.ErrLost) {
+	if err := b.Finish(t.Context(), b.work(1), token, "msg"); !errors.Is(err, ledger.ErrLeaseLost) {
 		t.Errorf("finished with %v", err)
 	}
 	if b.view().Facts.Email != order.EmailPending {
@@ -95,7 +95,7 @@ func TestAttemptsEndAtTheCap(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).pay().give()
 	two := terms
-	two.Cap = 2
+	two.MaxAttempts = 2
 	for attempt := 1; attempt <= 2; attempt++ {
 		claim, err := b.ClaimEmail(t.Context(), b.work(1), two, render)
 		b.must(err)
@@ -105,7 +105,7 @@ func TestAttemptsEndAtTheCap(t *testing.T) {
 		b.must(b.Release(t.Context(), b.work(1), claim.Token, order.ClassUnknown, true))
 	}
 	_, err := b.ClaimEmail(t.Context(), b.work(1), two, render)
-	if d := denied(t, err); d.Why != ledger.DeniedSpent {
+	if d := denied(t, err); d.Why != ledger.ClaimExhausted {
 		t.Errorf("denied: %s", d.Why)
 	}
 	// A run that knows a larger cap goes on from the count, it does not begin anew.
@@ -121,7 +121,7 @@ func TestNothingIsSentPastTheWindow(t *testing.T) {
 	b.must(b.Release(t.Context(), b.work(1), claim.Token, order.ClassUnknown, true))
 	b.exec(`UPDATE obligations SET first_attempt_at = clock_timestamp() - $2::interval WHERE session = $1 AND kind = 'email'`, b.key.Session, terms.Window)
 	_, err := b.ClaimEmail(t.Context(), b.work(1), terms, render)
-	if d := denied(t, err); d.Why != ledger.DeniedPastWindow {
+	if d := denied(t, err); d.Why != ledger.ClaimPastWindow {
 		t.Errorf("denied: %s", d.Why)
 	}
 	endless := terms
@@ -169,7 +169,7 @@ func TestRateLimitAfterARetryKeepsTheWindow(t *testing.T) {
 	b.must(b.Release(t.Context(), b.work(1), b.claim(1).Token, order.ClassUnknown, true))
 	b.exec(`UPDATE obligations SET first_attempt_at = clock_timestamp() - interval '22 hours' WHERE session = $1 AND kind = 'email'`, b.key.Session)
 	first := b.view().Emails[0].FirstAttemptAt
-	b.must(b.Stop(t.Context(), b.work(1), "", order.ClassUnknown, order.ReasonEmailSpent))
+	b.must(b.Stop(t.Context(), b.work(1), "", order.ClassUnknown, order.ReasonEmailExhausted))
 	if d := b.retry("one"); d.Outcome != order.OutcomeRetrying {
 		t.Fatalf("the retry: %+v", d)
 	}
@@ -179,7 +179,7 @@ func TestRateLimitAfterARetryKeepsTheWindow(t *testing.T) {
 	}
 	b.exec(`UPDATE obligations SET first_attempt_at = first_attempt_at - interval '2 hours' WHERE session = $1 AND kind = 'email'`, b.key.Session)
 	_, err := b.ClaimEmail(t.Context(), b.work(1), terms, render)
-	if d := denied(t, err); d.Why != ledger.DeniedPastWindow {
+	if d := denied(t, err); d.Why != ledger.ClaimPastWindow {
 		t.Errorf("an hour after the window: %s", d.Why)
 	}
 }
@@ -203,7 +203,7 @@ func TestFinishedWorkIsNeverClaimedAgain(t *testing.T) {
 	claim := b.claim(1)
 	b.must(b.Finish(t.Context(), b.work(1), claim.Token, "msg"))
 	_, err := b.ClaimEmail(t.Context(), b.work(1), terms, render)
-	if d := denied(t, err); d.Why != ledger.DeniedFinished {
+	if d := denied(t, err); d.Why != ledger.ClaimFinished {
 		t.Errorf("denied: %s", d.Why)
 	}
 	for name, err := range map[string]error{
@@ -212,7 +212,7 @@ func TestFinishedWorkIsNeverClaimedAgain(t *testing.T) {
 		"stopped":                 b.Stop(t.Context(), b.work(1), claim.Token, order.ClassPermanent, order.ReasonEmailRefused),
 		"stopped without a token": b.Stop(t.Context(), b.work(1), "", order.ClassPermanent, order.ReasonEmailRefused),
 	} {
-		if !errors.Is(err, ledger.ErrLost) {
+		if !errors.Is(err, ledger.ErrLeaseLost) {
 			t.Errorf("%s again: %v", name, err)
 		}
 	}
@@ -227,10 +227,10 @@ func TestStoppedWorkIsNeverClaimedAgain(t *testing.T) {
 	claim := b.claim(1)
 	b.must(b.Stop(t.Context(), b.work(1), claim.Token, order.ClassPermanent, order.ReasonEmailRefused))
 	_, err := b.ClaimEmail(t.Context(), b.work(1), terms, render)
-	if d := denied(t, err); d.Why != ledger.DeniedStopped || d.Class != order.ClassPermanent {
+	if d := denied(t, err); d.Why != ledger.ClaimStopped || d.Class != order.ClassPermanent {
 		t.Errorf("denied: %s (%s)", d.Why, d.Class)
 	}
-	if err := b.Finish(t.Context(), b.work(1), claim.Token, "msg"); !errors.Is(err, ledger.ErrLost) {
+	if err := b.Finish(t.Context(), b.work(1), claim.Token, "msg"); !errors.Is(err, ledger.ErrLeaseLost) {
 		t.Errorf("finished: %v", err)
 	}
 	v := b.view()
@@ -243,12 +243,12 @@ func TestStopWithoutTokenSparesWhoIsAtWork(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).pay().give()
 	b.claim(1)
-	if err := b.Stop(t.Context(), b.work(1), "", order.ClassSpent, order.ReasonEmailSpent); !errors.Is(err, ledger.ErrLost) {
+	if err := b.Stop(t.Context(), b.work(1), "", order.ClassExhausted, order.ReasonEmailExhausted); !errors.Is(err, ledger.ErrLeaseLost) {
 		t.Errorf("stopped under another's hands: %v", err)
 	}
 	b.expire()
-	b.must(b.Stop(t.Context(), b.work(1), "", order.ClassSpent, order.ReasonEmailSpent))
-	if v := b.view(); v.Facts.Email != order.EmailAttention || v.Reason != order.ReasonEmailSpent {
+	b.must(b.Stop(t.Context(), b.work(1), "", order.ClassExhausted, order.ReasonEmailExhausted))
+	if v := b.view(); v.Facts.Email != order.EmailAttention || v.Reason != order.ReasonEmailExhausted {
 		t.Errorf("email %s, %q", v.Facts.Email, v.Reason)
 	}
 }
@@ -257,7 +257,7 @@ func TestWorkThatIsNotOwedIsAbsent(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).pay()
 	_, err := b.ClaimEmail(t.Context(), b.work(2), terms, render)
-	if d := denied(t, err); d.Why != ledger.DeniedAbsent {
+	if d := denied(t, err); d.Why != ledger.ClaimAbsent {
 		t.Errorf("denied: %s", d.Why)
 	}
 }
@@ -267,17 +267,17 @@ func TestWorkThatIsNotOwedIsAbsent(t *testing.T) {
 func TestClaimThatComesFreeIsNotPastItsWindow(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).pay().give()
-	endless := ledger.Terms{Lease: time.Hour, Cap: 1 << 30}
+	endless := ledger.LeaseOptions{Duration: time.Hour, MaxAttempts: 1 << 30}
 	var won atomic.Int64
 	atOnce(8, func(int) {
 		for won.Load() < 300 && !t.Failed() {
 			claim, err := b.ClaimEmail(t.Context(), b.work(1), endless, render)
-			var d *ledger.DeniedError
+			var d *ledger.NotClaimableError
 			switch {
 			case err == nil:
 				won.Add(1)
 				err = b.Release(t.Context(), b.work(1), claim.Token, order.ClassRetry, true)
-			case errors.As(err, &d) && d.Why == ledger.DeniedHeld:
+			case errors.As(err, &d) && d.Why == ledger.ClaimHeld:
 				err = nil
 			}
 			if err != nil {
@@ -295,13 +295,13 @@ func TestStopAndClaimDoNotWaitForEachOther(t *testing.T) {
 		b := base.another().pay().give()
 		errs := make([]error, 6)
 		atOnce(len(errs), func(i int) {
-			var d *ledger.DeniedError
+			var d *ledger.NotClaimableError
 			if i%2 == 0 {
-				errs[i] = b.Stop(t.Context(), b.work(1), "", order.ClassSpent, order.ReasonEmailSpent)
+				errs[i] = b.Stop(t.Context(), b.work(1), "", order.ClassExhausted, order.ReasonEmailExhausted)
 			} else {
 				_, errs[i] = b.ClaimEmail(t.Context(), b.work(1), terms, render)
 			}
-			if errors.Is(errs[i], ledger.ErrLost) || errors.As(errs[i], &d) {
+			if errors.Is(errs[i], ledger.ErrLeaseLost) || errors.As(errs[i], &d) {
 				errs[i] = nil // the other was first
 			}
 		})

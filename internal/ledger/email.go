@@ -29,7 +29,7 @@ type EmailData struct {
 }
 
 // Frozen is a message as it is stored: with a placeholder for the link, and which secret makes it.
-type Frozen struct {
+type Rendered struct {
 	Message    order.Message
 	LinkSecret string
 	LinkHash   []byte
@@ -39,8 +39,8 @@ type Frozen struct {
 var ErrNoAddress = errors.New("the buyer has no email address")
 
 // ClaimEmail claims one generation of the access email. The first claim freezes the message that render makes; every
-// later one gets the same. A claim that is not given is a *DeniedError.
-func (l *Ledger) ClaimEmail(ctx context.Context, w Work, t Terms, render func(EmailData) (Frozen, error)) (EmailClaim, error) {
+// later one gets the same. A claim that is not given is a *NotClaimableError.
+func (l *Ledger) ClaimEmail(ctx context.Context, w ObligationID, t LeaseOptions, render func(EmailData) (Rendered, error)) (EmailClaim, error) {
 	var c EmailClaim
 	var payload []byte
 	claimed := false
@@ -51,7 +51,7 @@ func (l *Ledger) ClaimEmail(ctx context.Context, w Work, t Terms, render func(Em
 WITH claimed AS (`+claim+`)
 SELECT c.token, c.attempts, c.payload, c.link_secret, o.link_version
 FROM claimed c JOIN orders o ON o.environment = $1 AND o.session = $2`,
-			w.Key.Environment, w.Key.Session, w.Kind, w.Subject, t.Lease, t.Cap, t.Window).
+			w.Key.Environment, w.Key.Session, w.Kind, w.Subject, t.Duration, t.MaxAttempts, t.Window).
 			Query(func(rows pgx.Rows) error {
 				_, err := pgx.ForEachRow(rows, []any{&c.Token, &c.Attempts, &payload, &c.LinkSecret, &c.LinkVersion},
 					func() error { claimed = true; return nil })
@@ -70,7 +70,7 @@ FROM claimed c JOIN orders o ON o.environment = $1 AND o.session = $2`,
 	return c, safe("claim an email", err)
 }
 
-func (c *EmailClaim) freeze(b *pgx.Batch, w Work, data EmailData, render func(EmailData) (Frozen, error)) error {
+func (c *EmailClaim) freeze(b *pgx.Batch, w ObligationID, data EmailData, render func(EmailData) (Rendered, error)) error {
 	if data.Address == "" {
 		return ErrNoAddress
 	}

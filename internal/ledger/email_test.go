@@ -20,9 +20,9 @@ func TestMessageIsFrozenWithTheFirstClaim(t *testing.T) {
 	b.must(b.Release(t.Context(), b.work(1), first.Token, order.ClassUnknown, true))
 	b.exec(`UPDATE orders SET address = $2, buyer_name = 'Somebody Else' WHERE session = $1`, b.key.Session, kim)
 	b.exec(`UPDATE grants SET secret = 'another key' WHERE session = $1 AND access_kind = 'license'`, b.key.Session)
-	second, err := b.ClaimEmail(t.Context(), b.work(1), terms, func(ledger.EmailData) (ledger.Frozen, error) {
+	second, err := b.ClaimEmail(t.Context(), b.work(1), terms, func(ledger.EmailData) (ledger.Rendered, error) {
 		t.Error("a frozen message was rendered again")
-		return ledger.Frozen{}, nil
+		return ledger.Rendered{}, nil
 	})
 	b.must(err)
 	if diff := cmp.Diff(first.Message, second.Message); diff != "" || second.LinkSecret != first.LinkSecret {
@@ -35,7 +35,7 @@ func TestMessageIsRenderedFromWhatTheOrderHas(t *testing.T) {
 	b := newBench(t).pay().give()
 	b.exec(`UPDATE orders SET address = $2 WHERE session = $1`, b.key.Session, kim)
 	var data ledger.EmailData
-	_, err := b.ClaimEmail(t.Context(), b.work(1), terms, func(d ledger.EmailData) (ledger.Frozen, error) {
+	_, err := b.ClaimEmail(t.Context(), b.work(1), terms, func(d ledger.EmailData) (ledger.Rendered, error) {
 		data = d
 		return render(d)
 	})
@@ -54,7 +54,7 @@ func TestLinkOpensTheOrderFromTheFirstClaimOn(t *testing.T) {
 	if _, err := b.OrderByLink(t.Context(), hash); !errors.Is(err, ledger.ErrNotFound) {
 		t.Fatalf("before there is a link: %v", err)
 	}
-	withHash := func(d ledger.EmailData) (ledger.Frozen, error) {
+	withHash := func(d ledger.EmailData) (ledger.Rendered, error) {
 		frozen, err := render(d)
 		frozen.LinkHash = hash[:]
 		return frozen, err
@@ -76,9 +76,9 @@ func TestNoAddressLeavesNoClaim(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).pay().give()
 	b.exec(`UPDATE orders SET buyer_email = NULL WHERE session = $1`, b.key.Session)
-	_, err := b.ClaimEmail(t.Context(), b.work(1), terms, func(ledger.EmailData) (ledger.Frozen, error) {
+	_, err := b.ClaimEmail(t.Context(), b.work(1), terms, func(ledger.EmailData) (ledger.Rendered, error) {
 		t.Error("a message to nobody was rendered")
-		return ledger.Frozen{}, nil
+		return ledger.Rendered{}, nil
 	})
 	if !errors.Is(err, ledger.ErrNoAddress) {
 		t.Errorf("got %v, want ErrNoAddress", err)
@@ -93,7 +93,7 @@ func TestFailingRenderLeavesNoClaim(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).pay().give()
 	cause := errors.New("no such template")
-	_, err := b.ClaimEmail(t.Context(), b.work(1), terms, func(ledger.EmailData) (ledger.Frozen, error) { return ledger.Frozen{}, cause })
+	_, err := b.ClaimEmail(t.Context(), b.work(1), terms, func(ledger.EmailData) (ledger.Rendered, error) { return ledger.Rendered{}, cause })
 	if !errors.Is(err, cause) {
 		t.Errorf("got %v", err)
 	}

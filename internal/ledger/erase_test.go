@@ -51,7 +51,7 @@ func TestErasedBuyerIsNowhereAndTheGoodsStay(t *testing.T) {
 	refund.Body = e.Body
 	_, _, err := b.StoreReversal(t.Context(), refund)
 	b.must(err)
-	b.review(strict, order.MoneyFacts{})
+	b.review(strict, order.ReversalFacts{})
 	b.must(b.RecordEmailEvent(t.Context(), order.EmailEvent{ID: "msg_1", Type: "email.bounced", MessageID: b.message(1), Delivery: order.DeliveryBounced,
 		Detail: "550 " + alex}, e.Body))
 	needles := []string{alex, name, hexed(alex), hexed(name)}
@@ -91,7 +91,7 @@ func TestBuyerToWhomSomethingIsOwedIsNotErased(t *testing.T) {
 		t.Error("it was erased all the same")
 	}
 	b.accept(1)
-	b.must(b.File(t.Context(), b.request("waits")))
+	b.must(b.StoreRequest(t.Context(), b.request("waits")))
 	if err := b.Erase(t.Context(), b.key, "alice", "asked"); !errors.Is(err, ledger.ErrUnderWay) {
 		t.Errorf("while a request waits for a worker: %v", err)
 	}

@@ -36,13 +36,13 @@ func TestErrorsTellNothingOfTheBuyer(t *testing.T) {
 	_, unwritable := b.RecordPayment(t.Context(), nul)
 	_, invalid := b.RecordPayment(t.Context(), func() order.Assessment { p := nul; p.Name = name + "\xff"; return p }())
 	const secret = "LICENCE-KEY-1"
-	_, licence := b.GrantOwn(t.Context(), b.key, ownKinds, terms, func(order.Due) ([]order.Grant, error) {
+	_, licence := b.GrantLocal(t.Context(), b.key, ownKinds, terms, func(order.Entitlement) ([]order.Grant, error) {
 		return []order.Grant{{Unit: 1, Secret: secret}}, nil
 	})
 	_, frozen := b.ClaimEmail(t.Context(), b.work(1), terms, render)
 	request := b.request("r1")
 	request.Address = kim
-	filed := b.File(t.Context(), request)
+	filed := b.StoreRequest(t.Context(), request)
 	token := b.Finish(t.Context(), b.work(1), alex, "msg")
 	_, list := b.List(t.Context(), ledger.Filter{Address: alex + "\x00", Limit: 1})
 	for what, err := range map[string]error{

@@ -38,15 +38,15 @@ const (
 	NextNothing Next = ""
 	// NextStart means that the session was never handed over: start it, duplicates rejected.
 	NextStart Next = "start"
-	// NextStartOrLook means the same for an event that is not the order's first: where a run was started in the meantime,
+	// NextStartOrCheck means the same for an event that is not the order's first: where a run was started in the meantime,
 	// that one has to look again.
-	NextStartOrLook Next = "start_or_look"
-	// NextLook means that what is known of the payment may have changed: signal the workflow, starting it when it has closed.
-	NextLook Next = "look"
+	NextStartOrCheck Next = "start_or_look"
+	// NextCheck means that what is known of the payment may have changed: signal the workflow, starting it when it has closed.
+	NextCheck Next = "look"
 	// NextEnsure means that work is unfinished: make sure that a run is open.
 	NextEnsure Next = "ensure"
-	// NextReview means that what became of the money may have changed: signal the workflow, starting it when it has closed.
-	NextReview Next = "review"
+	// NextReversal means that what became of the money may have changed: signal the workflow, starting it when it has closed.
+	NextReversal Next = "review"
 )
 
 // known is what the ledger holds about an event and its order.
@@ -68,13 +68,13 @@ func (k known) next() Next {
 	case !k.handedOver && (k.orderNew || again):
 		return NextStart
 	case !k.handedOver:
-		return NextStartOrLook
+		return NextStartOrCheck
 	case k.payment == order.PaymentConfirmed && k.unfinished:
 		return NextEnsure
 	case k.payment == order.PaymentConfirmed:
 		return NextNothing
 	case !settledEvent:
-		return NextLook
+		return NextCheck
 	case k.payment == order.PaymentPending:
 		return NextEnsure
 	}
@@ -159,7 +159,7 @@ ORDER BY e.received_at LIMIT $2`, grace, limit)
 		var reversal bool
 		err := row.Scan(&u.Key.Environment, &u.Key.Session, &u.Event, &reversal, &k.handedOver, &k.payment, &k.unfinished)
 		if u.Next = k.next(); reversal {
-			u.Next = NextReview
+			u.Next = NextReversal
 		}
 		return u, err
 	})

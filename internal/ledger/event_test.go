@@ -50,7 +50,7 @@ func TestTwoEventsOfANewSessionAtOnceLoseNeither(t *testing.T) {
 		switch stored[i].Next {
 		case ledger.NextStart:
 			first++
-		case ledger.NextStartOrLook:
+		case ledger.NextStartOrCheck:
 		default:
 			t.Errorf("an event asks for %q", stored[i].Next)
 		}
@@ -73,12 +73,12 @@ func TestEventsAskForWhatIsMissing(t *testing.T) {
 	}
 	want("the first event", first, ledger.NextStart)
 	want("its repetition", first, ledger.NextStart)
-	want("another event, nothing handed over yet", second, ledger.NextStartOrLook)
+	want("another event, nothing handed over yet", second, ledger.NextStartOrCheck)
 	b.must(b.MarkDispatched(t.Context(), b.key, first.ID))
 	want("the dispatched one again", first, ledger.NextEnsure)
-	want("the other one again, not dispatched", second, ledger.NextLook)
+	want("the other one again, not dispatched", second, ledger.NextCheck)
 	b.record(order.Assessment{Key: b.key, State: order.PaymentPending, Processing: true})
-	want("while the money is on its way", b.event("3"), ledger.NextLook)
+	want("while the money is on its way", b.event("3"), ledger.NextCheck)
 	b.pay()
 	want("paid, work is open", b.event("4"), ledger.NextEnsure)
 	b.give()
@@ -171,9 +171,9 @@ func TestUndispatchedEventsAreListedOldestFirstAfterGrace(t *testing.T) {
 	got, err := b.Undispatched(t.Context(), 30*time.Second, 10)
 	b.must(err)
 	want := []ledger.Undispatched{
-		{Key: known.key, Event: known.event("late").ID, Next: ledger.NextLook},
-		{Key: b.key, Event: b.event("1").ID, Next: ledger.NextStartOrLook},
-		{Key: b.key, Event: b.event("2").ID, Next: ledger.NextStartOrLook},
+		{Key: known.key, Event: known.event("late").ID, Next: ledger.NextCheck},
+		{Key: b.key, Event: b.event("1").ID, Next: ledger.NextStartOrCheck},
+		{Key: b.key, Event: b.event("2").ID, Next: ledger.NextStartOrCheck},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("undispatched (-want +got):\n%s", diff)

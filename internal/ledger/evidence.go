@@ -52,7 +52,7 @@ WHERE environment = $6 AND session = $7 AND attention_step = 'email' AND EXISTS 
 // AcceptByEvidence finishes an email that the provider's own events prove to have been taken: they carry our tags, also
 // when the answer to the call was lost. It was accepted then, and not when the event came. It says whether there was such a proof. The token may be empty when no attempt is
 // under way; a claim that another holds is left to it.
-func (l *Ledger) AcceptByEvidence(ctx context.Context, w Work, token string) (bool, error) {
+func (l *Ledger) AcceptByEvidence(ctx context.Context, w ObligationID, token string) (bool, error) {
 	tag, err := l.pool.Exec(ctx, `
 WITH locked AS MATERIALIZED (
     SELECT FROM orders WHERE environment = $1 AND session = $2 FOR NO KEY UPDATE

@@ -70,8 +70,8 @@ func (b *bench) store(e ledger.WebhookEvent) ledger.Stored {
 }
 
 // guide is what the tests' product gives.
-func guide(units int64) []order.Due {
-	return []order.Due{
+func guide(units int64) []order.Entitlement {
+	return []order.Entitlement{
 		{Product: "guide", Kind: "download", File: "guide.pdf", Units: units},
 		{Product: "guide", Kind: "license", Units: units},
 	}
@@ -81,8 +81,8 @@ func guide(units int64) []order.Due {
 func (b *bench) paid() order.Assessment {
 	return order.Assessment{
 		Key: b.key, State: order.PaymentConfirmed, Ref: "pi_" + b.key.Session, Total: order.Money{Minor: 1200, Currency: "eur"}, Email: alex, Name: name,
-		Items: []order.Item{{Line: 1, Refs: []string{"price_guide", "prod_guide"}, Name: "The Guide", Quantity: 2, Product: "guide"}},
-		Dues:  guide(2),
+		Items:        []order.Item{{Line: 1, Refs: []string{"price_guide", "prod_guide"}, Name: "The Guide", Quantity: 2, Product: "guide"}},
+		Entitlements: guide(2),
 	}
 }
 
@@ -105,7 +105,7 @@ func (b *bench) pay() *bench {
 var ownKinds = []order.AccessKind{"download", "license"}
 
 // makeGuide makes one download, and a licence key for each unit.
-func makeGuide(due order.Due) ([]order.Grant, error) {
+func makeGuide(due order.Entitlement) ([]order.Grant, error) {
 	if due.Kind == "download" {
 		return []order.Grant{{Unit: 1}}, nil
 	}
@@ -119,24 +119,26 @@ func makeGuide(due order.Due) ([]order.Grant, error) {
 // give has the access granted.
 func (b *bench) give() *bench {
 	b.t.Helper()
-	_, err := b.GrantOwn(b.t.Context(), b.key, ownKinds, ledger.Terms{Cap: 8}, makeGuide)
+	_, err := b.GrantLocal(b.t.Context(), b.key, ownKinds, ledger.LeaseOptions{MaxAttempts: 8}, makeGuide)
 	b.must(err)
 	return b
 }
 
 // terms are long enough for no test to meet their end by accident.
-var terms = ledger.Terms{Lease: time.Hour, Cap: 8, Window: 23 * time.Hour}
+var terms = ledger.LeaseOptions{Duration: time.Hour, MaxAttempts: 8, Window: 23 * time.Hour}
 
-func (b *bench) work(generation int) ledger.Work { return ledger.EmailWork(b.key, generation) }
+func (b *bench) work(generation int) ledger.ObligationID {
+	return ledger.EmailObligation(b.key, generation)
+}
 
 // render makes a message as the worker does, with everything of the order in it.
-func render(d ledger.EmailData) (ledger.Frozen, error) {
+func render(d ledger.EmailData) (ledger.Rendered, error) {
 	var text strings.Builder
 	fmt.Fprintf(&text, "Hello %s,\n", d.Name)
 	for _, g := range d.Grants {
 		fmt.Fprintf(&text, "%s %s %s\n", g.Product, g.Kind, g.Secret)
 	}
-	return ledger.Frozen{
+	return ledger.Rendered{
 		Message: order.Message{
 			From: "Shop <shop@example.com>", To: d.Address, Subject: "Your order", Text: text.String(), HTML: "<p>{link}</p>",
 			Tags: []order.Tag{{Name: order.TagSession, Value: d.Key.Session}},
@@ -208,9 +210,9 @@ func (b *bench) must(err error) {
 }
 
 // denied is why a claim was not given.
-func denied(t testing.TB, err error) *ledger.DeniedError {
+func denied(t testing.TB, err error) *ledger.NotClaimableError {
 	t.Helper()
-	var d *ledger.DeniedError
+	var d *ledger.NotClaimableError
 	if !errors.As(err, &d) {
 		t.Fatalf("got %v, want a denied claim", err)
 	}

@@ -78,7 +78,7 @@ type Recorded struct {
 func (l *Ledger) RecordPayment(ctx context.Context, p order.Assessment) (Recorded, error) {
 	var r Recorded
 	i := itemColumns(p.Items)
-	d := dueColumns(p.Dues)
+	d := dueColumns(p.Entitlements)
 	var amount *int64
 	if p.Total.Currency != "" {
 		amount = &p.Total.Minor
@@ -128,7 +128,7 @@ type dueArrays struct {
 	units                        []int64
 }
 
-func dueColumns(dues []order.Due) dueArrays {
+func dueColumns(dues []order.Entitlement) dueArrays {
 	a := dueArrays{subject: []string{}, product: []string{}, kind: []string{}, file: []string{}, units: []int64{}}
 	for _, due := range dues {
 		a.subject = append(a.subject, due.Subject())

@@ -96,7 +96,7 @@ func TestLaterLookOwesNothingMore(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).pay().give().accept(1)
 	more := b.paid()
-	more.Dues = append(more.Dues, order.Due{Product: "tool", Kind: "license", Units: 1})
+	more.Entitlements = append(more.Entitlements, order.Entitlement{Product: "tool", Kind: "license", Units: 1})
 	more.Items = append(more.Items, order.Item{Line: 2, Refs: []string{"price_tool"}, Quantity: 1, Product: "tool"})
 	b.record(more)
 	if v := b.view(); v.Facts.Access != order.AccessGranted || v.Facts.Email != order.EmailAccepted || len(v.Items) != 1 {
@@ -159,7 +159,7 @@ func TestUnknownItemsKeepTheOrderForAPerson(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	p := b.paid()
-	p.Reason, p.Class, p.Dues = order.ReasonItemsUnknown, order.ClassPermanent, nil
+	p.Reason, p.Class, p.Entitlements = order.ReasonItemsUnknown, order.ClassPermanent, nil
 	p.Items = append(p.Items, order.Item{Line: 2, Refs: []string{"price_unknown"}, Name: "Unknown", Quantity: 1})
 	if state, reason := b.record(p); state != order.PaymentConfirmed || reason != order.ReasonItemsUnknown {
 		t.Fatalf("%s, %q", state, reason)
@@ -174,7 +174,7 @@ func TestMendedCatalogueFinishesAnOrderThatWaitedForAPerson(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	p := b.paid()
-	p.Reason, p.Class, p.Dues = order.ReasonItemsUnknown, order.ClassPermanent, nil
+	p.Reason, p.Class, p.Entitlements = order.ReasonItemsUnknown, order.ClassPermanent, nil
 	p.Items[0].Product = ""
 	b.record(p)
 	confirmed := b.view().ConfirmedAt
@@ -218,7 +218,7 @@ func TestItemsThatCanBeMatchedLaterAreFilledIn(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	p := b.paid()
-	p.State, p.Dues = order.PaymentIgnored, nil
+	p.State, p.Entitlements = order.PaymentIgnored, nil
 	p.Items[0].Product = ""
 	b.record(p)
 	if v := b.view(); v.Facts.Payment != order.PaymentIgnored || v.Items[0].Product != "" {

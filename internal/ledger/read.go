@@ -112,7 +112,7 @@ FROM orders WHERE environment = $1 AND session = $2`
 
 func scanOrder(row pgx.Row, v *order.View) error {
 	return row.Scan(&v.CreatedAt, &v.Facts.Payment, &v.Facts.Processing, &v.PaymentRef, &v.Total.Minor, &v.Total.Currency,
-		&v.Address, &v.ConfirmedAt, &v.LookedAt, &v.Reason, &v.Class, &v.AttentionAt, &v.Refunded, &v.RefundPending, &v.Dispute, &v.ReviewDue, &v.ChangeDue)
+		&v.Address, &v.ConfirmedAt, &v.CheckedAt, &v.Reason, &v.Class, &v.AttentionAt, &v.Refunded, &v.RefundPending, &v.Dispute, &v.ReversalDue, &v.AccessChangeDue)
 }
 
 const selectItems = `
@@ -136,7 +136,7 @@ FROM obligations WHERE environment = $1 AND session = $2 AND kind = 'email' ORDE
 func scanEmail(row pgx.CollectableRow) (order.EmailView, error) {
 	var e order.EmailView
 	var stopped bool
-	err := row.Scan(&e.Generation, &e.Superseded, &e.Class, &e.Attempts, &e.FirstAttemptAt, &e.AcceptedAt, &stopped, &e.Address, &e.Rests)
+	err := row.Scan(&e.Generation, &e.Superseded, &e.Class, &e.Attempts, &e.FirstAttemptAt, &e.AcceptedAt, &stopped, &e.Address, &e.Suspended)
 	e.State = generationState(e, stopped)
 	return e, err
 }

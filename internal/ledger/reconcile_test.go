@@ -18,7 +18,7 @@ func TestUnfinishedOrdersAreListedPageByPageAndOthersNot(t *testing.T) {
 	finished.pay().give().accept(1)
 	stopped := b.another()
 	stopped.pay().give()
-	b.must(b.Stop(t.Context(), ledger.EmailWork(stopped.key, 1), "", order.ClassSpent, order.ReasonEmailSpent))
+	b.must(b.Stop(t.Context(), ledger.EmailObligation(stopped.key, 1), "", order.ClassExhausted, order.ReasonEmailExhausted))
 	unpaid := b.another()
 	_, err := b.StoreEvent(t.Context(), ledger.WebhookEvent{Environment: "test", ID: "evt_" + unpaid.key.Session, Type: "checkout.session.completed",
 		Kind: "checkout", Session: unpaid.key.Session, Body: []byte(`{}`)})

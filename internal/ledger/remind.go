@@ -19,10 +19,10 @@ type Waiting struct {
 // Reminders apart: a little less than a day, so that a pass that comes some seconds early does not skip one.
 const remindersApart = 24*time.Hour - 10*time.Minute
 
-// Untold lists the orders that need a person and of which the owner was not told within the last day, those that have
+// Unnotified lists the orders that need a person and of which the owner was not told within the last day, those that have
 // waited longest first, and says how many there are in all. Orders that have waited for less than grace are not among
 // them, nor those whose alert was begun within grace: later than that, the worker that told it has died.
-func (l *Ledger) Untold(ctx context.Context, grace time.Duration, limit int) (listed []Waiting, total int, err error) {
+func (l *Ledger) Unnotified(ctx context.Context, grace time.Duration, limit int) (listed []Waiting, total int, err error) {
 	rows, err := l.pool.Query(ctx, `
 SELECT o.environment, o.session, coalesce(o.attention_reason, ''), o.attention_at, count(*) OVER () FROM orders o
 WHERE o.attention_at < now() - $1::interval

@@ -41,7 +41,7 @@ func TestTheOwnerIsRemindedOfWhatWaitsUntold(t *testing.T) {
 	}{
 		"told a day ago":                {func(b *bench) { b.needs(refused, 25).alerted(refused, 25, "told") }, true},
 		"told today":                    {func(b *bench) { b.needs(refused, 30).alerted(refused, 5, "told") }, false},
-		"told of something else":        {func(b *bench) { b.needs(refused, 30).alerted(order.ReasonEmailSpent, 5, "told") }, true},
+		"told of something else":        {func(b *bench) { b.needs(refused, 30).alerted(order.ReasonEmailExhausted, 5, "told") }, true},
 		"could not be told":             {func(b *bench) { b.needs(refused, 5).alerted(refused, 5, "failed") }, true},
 		"the worker died while telling": {func(b *bench) { b.needs(refused, 5).alerted(refused, 5, "") }, true},
 		"is being told at this moment":  {func(b *bench) { b.needs(refused, 5).alerted(refused, 0, "") }, false},
@@ -56,7 +56,7 @@ func TestTheOwnerIsRemindedOfWhatWaitsUntold(t *testing.T) {
 			t.Parallel()
 			b := ownBench(t)
 			c.order(b)
-			listed, total, err := b.Untold(t.Context(), time.Hour, 10)
+			listed, total, err := b.Unnotified(t.Context(), time.Hour, 10)
 			b.must(err)
 			if (total == 1) != c.want || len(listed) != total {
 				t.Errorf("%d listed of %d; want it to be: %v", len(listed), total, c.want)
@@ -71,13 +71,13 @@ func TestAReminderBeginsWithWhatHasWaitedLongest(t *testing.T) {
 	reasons := map[order.Key]order.Reason{}
 	var want []order.Key
 	for i, hours := range []int{30, 300, 3} {
-		reason := []order.Reason{order.ReasonEmailSpent, order.ReasonEmailRefused, order.ReasonEmailUncertain}[i]
+		reason := []order.Reason{order.ReasonEmailExhausted, order.ReasonEmailRefused, order.ReasonEmailUncertain}[i]
 		o := b.another().needs(reason, hours)
 		reasons[o.key] = reason
 		want = append(want, o.key)
 	}
 	want = []order.Key{want[1], want[0]}
-	listed, total, err := b.Untold(t.Context(), time.Hour, 2)
+	listed, total, err := b.Unnotified(t.Context(), time.Hour, 2)
 	b.must(err)
 	got := make([]order.Key, len(listed))
 	for i, w := range listed {

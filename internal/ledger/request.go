@@ -14,7 +14,7 @@ import (
 
 // File stores a request before it is signalled, so that an address never has to be in the signal, and so that a signal
 // that cannot be sent now is sent later.
-func (l *Ledger) File(ctx context.Context, r order.Request) error {
+func (l *Ledger) StoreRequest(ctx context.Context, r order.Request) error {
 	_, err := l.pool.Exec(ctx, insertRequest, r.Key.Environment, r.Key.Session, r.ID, r.Kind, r.Who, r.Why, r.Address)
 	return safe("file a request", err)
 }
@@ -23,9 +23,9 @@ const insertRequest = `
 INSERT INTO requests (environment, session, request_id, kind, who, why, address)
 VALUES ($1, $2, $3, $4, $5, $6, nullif($7, '')) ON CONFLICT DO NOTHING`
 
-// FileForBuyer files a buyer's own wish to have the email again, at most one in every ten minutes and five in all, and
+// StoreBuyerRequest files a buyer's own wish to have the email again, at most one in every ten minutes and five in all, and
 // says how long to wait otherwise. Wishes that come together are judged one after the other.
-func (l *Ledger) FileForBuyer(ctx context.Context, r order.Request) (filed bool, wait time.Duration, err error) {
+func (l *Ledger) StoreBuyerRequest(ctx context.Context, r order.Request) (filed bool, wait time.Duration, err error) {
 	err = l.inTx(ctx, func(tx pgx.Tx) error {
 		if err := lockOrder(ctx, tx, r.Key); err != nil {
 			return err

@@ -54,31 +54,31 @@ func (b *bench) wish(id string) order.Request {
 func TestBuyerMayAskEveryTenMinutesAndFiveTimes(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).pay().give().accept(1)
-	b.must(b.File(t.Context(), b.request("an operator's does not count")))
+	b.must(b.StoreRequest(t.Context(), b.request("an operator's does not count")))
 	for i := range 5 {
-		filed, _, err := b.FileForBuyer(t.Context(), b.wish(string(rune('a'+i))))
+		filed, _, err := b.StoreBuyerRequest(t.Context(), b.wish(string(rune('a'+i))))
 		if !filed || err != nil {
 			t.Fatalf("wish %d: %v, %v", i+1, filed, err)
 		}
 		if i == 4 {
 			break
 		}
-		filed, wait, err := b.FileForBuyer(t.Context(), b.wish("too soon"))
+		filed, wait, err := b.StoreBuyerRequest(t.Context(), b.wish("too soon"))
 		if filed || err != nil || wait <= 9*time.Minute || wait > 10*time.Minute {
 			t.Errorf("at once again: %v, %v, wait %v", filed, err, wait)
 		}
 		b.exec(`UPDATE requests SET created_at = created_at - interval '7 minutes' WHERE session = $1 AND who = 'buyer'`, b.key.Session)
-		if filed, wait, err = b.FileForBuyer(t.Context(), b.wish("still too soon")); filed || err != nil || wait <= 2*time.Minute || wait > 3*time.Minute {
+		if filed, wait, err = b.StoreBuyerRequest(t.Context(), b.wish("still too soon")); filed || err != nil || wait <= 2*time.Minute || wait > 3*time.Minute {
 			t.Errorf("seven minutes later: %v, %v, wait %v", filed, err, wait)
 		}
 		b.exec(`UPDATE requests SET created_at = created_at - interval '3 minutes' WHERE session = $1 AND who = 'buyer'`, b.key.Session)
 	}
 	b.exec(`UPDATE requests SET created_at = created_at - interval '1 day' WHERE session = $1 AND who = 'buyer'`, b.key.Session)
-	if filed, wait, err := b.FileForBuyer(t.Context(), b.wish("the sixth")); filed || err != nil || wait < time.Minute {
+	if filed, wait, err := b.StoreBuyerRequest(t.Context(), b.wish("the sixth")); filed || err != nil || wait < time.Minute {
 		t.Errorf("the sixth wish: %v, %v, wait %v", filed, err, wait)
 	}
 	other := b.another().pay()
-	if filed, _, err := other.FileForBuyer(t.Context(), other.wish("another order's")); !filed || err != nil {
+	if filed, _, err := other.StoreBuyerRequest(t.Context(), other.wish("another order's")); !filed || err != nil {
 		t.Errorf("another order: %v, %v", filed, err)
 	}
 }
@@ -90,7 +90,7 @@ func TestBuyersDoubleClickIsOneWish(t *testing.T) {
 		b := base.another().pay()
 		filed := make([]bool, 4)
 		errs := make([]error, 4)
-		atOnce(4, func(i int) { filed[i], _, errs[i] = b.FileForBuyer(t.Context(), b.wish(string(rune('a'+i)))) })
+		atOnce(4, func(i int) { filed[i], _, errs[i] = b.StoreBuyerRequest(t.Context(), b.wish(string(rune('a'+i)))) })
 		b.must(errors.Join(errs...))
 		n := 0
 		for _, f := range filed {
@@ -122,7 +122,7 @@ func TestRequestsWaitUntilTheyAreDecided(t *testing.T) {
 		return ids
 	}
 	for _, id := range []string{"first", "second", "just now"} {
-		b.must(b.File(t.Context(), b.request(id)))
+		b.must(b.StoreRequest(t.Context(), b.request(id)))
 	}
 	age := func(id string, by time.Duration) {
 		b.exec(`UPDATE requests SET created_at = created_at - $2::interval, signalled_at = signalled_at - $2::interval WHERE request_id = $1`, id, by)
@@ -154,8 +154,8 @@ func TestRetryReopensWhatStoppedOnceAndKeepsTheKeys(t *testing.T) {
 	t.Parallel()
 	b := ownBench(t)
 	b.pay().give()
-	work := ledger.EmailWork(b.key, 1)
-	b.must(b.Stop(t.Context(), work, "", order.ClassSpent, order.ReasonEmailSpent))
+	work := ledger.EmailObligation(b.key, 1)
+	b.must(b.Stop(t.Context(), work, "", order.ClassExhausted, order.ReasonEmailExhausted))
 	retry := func(id string) order.Decision {
 		t.Helper()
 		r := b.request(id)
@@ -199,8 +199,8 @@ func TestAResendIsNotAnsweredByAnEarlierMessageThatWasProvedLater(t *testing.T) 
 	t.Parallel()
 	b := newBench(t).pay().give()
 	b.exec(`UPDATE obligations SET first_attempt_at = now() - interval '1 hour' WHERE session = $1 AND kind = 'email'`, b.key.Session)
-	b.must(b.Stop(t.Context(), ledger.EmailWork(b.key, 1), "", order.ClassUnknown, order.ReasonEmailSpent))
-	b.must(b.File(t.Context(), b.request("asked")))
+	b.must(b.Stop(t.Context(), ledger.EmailObligation(b.key, 1), "", order.ClassUnknown, order.ReasonEmailExhausted))
+	b.must(b.StoreRequest(t.Context(), b.request("asked")))
 	b.tell(b.emailEvent("proof", "1", "re_1", order.DeliveryBounced))
 	if v := b.view(); v.Facts.Email != order.EmailAccepted || v.Reason != "" {
 		t.Fatalf("after the proof: email %s, reason %q", v.Facts.Email, v.Reason)

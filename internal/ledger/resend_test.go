@@ -55,7 +55,7 @@ func TestResendIsDecidedByTheFacts(t *testing.T) {
 		}, "", order.Decision{Outcome: order.OutcomeJoined, Generation: 1}, "resend: joined (generation 1: under way, last failure unknown_outcome)"},
 		{"stopped", func(b *bench) {
 			b.pay().give()
-			b.must(b.Stop(b.t.Context(), b.work(1), "", order.ClassSpent, order.ReasonEmailSpent))
+			b.must(b.Stop(b.t.Context(), b.work(1), "", order.ClassExhausted, order.ReasonEmailExhausted))
 		}, "", order.Decision{Outcome: order.OutcomeSending, Generation: 2}, "resend: sending (generation 1: stopped, attempts_spent)"},
 		{"unpaid", unpaid, "",
 			order.Decision{Outcome: order.OutcomeRefused, Refusal: order.RefusedUnpaid}, "resend: refused payment_not_confirmed (no earlier email)"},
@@ -170,7 +170,7 @@ func TestAnotherAddressSupersedes(t *testing.T) {
 	request.Address = kim
 	b.resend(request)
 	_, err := b.ClaimEmail(t.Context(), b.work(1), terms, render)
-	if d := denied(t, err); d.Why != ledger.DeniedStopped {
+	if d := denied(t, err); d.Why != ledger.ClaimStopped {
 		t.Errorf("the superseded one: %s", d.Why)
 	}
 	if second := b.claim(2); second.Message.To != kim {
@@ -254,7 +254,7 @@ func TestFiledAddressIsUsedThoughTheSignalHasNone(t *testing.T) {
 	b := newBench(t).pay().give().accept(1)
 	request := b.request("r1")
 	request.Address = kim
-	b.must(b.File(t.Context(), request))
+	b.must(b.StoreRequest(t.Context(), request))
 	if _, decided, err := b.Decided(t.Context(), b.request("r1")); decided || err != nil {
 		t.Errorf("decided %v, %v before anybody did", decided, err)
 	}

@@ -15,7 +15,7 @@ import (
 type Reversal struct {
 	Key   order.Key
 	Since time.Time
-	Money order.MoneyFacts
+	Money order.ReversalFacts
 }
 
 // Review is what a look at an order's money starts from.
@@ -24,8 +24,8 @@ type Review struct {
 	Since      time.Time
 }
 
-// BeginReview reads whose money to ask for. ErrNotFound where there is no order, or one that was never confirmed.
-func (l *Ledger) BeginReview(ctx context.Context, key order.Key) (Review, error) {
+// BeginReversal reads whose money to ask for. ErrNotFound where there is no order, or one that was never confirmed.
+func (l *Ledger) BeginReversal(ctx context.Context, key order.Key) (Review, error) {
 	var r Review
 	err := l.pool.QueryRow(ctx, `
 SELECT coalesce(payment_ref, ''), clock_timestamp() FROM orders
@@ -90,7 +90,7 @@ func note(ctx context.Context, tx pgx.Tx, r Reversal) error {
 }
 
 // told says how the money stands, in words for the audit.
-func told(m order.MoneyFacts, currency string) string {
+func told(m order.ReversalFacts, currency string) string {
 	var parts []string
 	if m.Refunded > 0 {
 		parts = append(parts, "refunded "+order.Money{Minor: m.Refunded, Currency: currency}.String())
@@ -109,10 +109,10 @@ func told(m order.MoneyFacts, currency string) string {
 
 // owing is what the rule of refunds and disputes decides on.
 type owing struct {
-	dues  []order.Due
+	dues  []order.Entitlement
 	items []order.Item
-	money order.MoneyFacts
-	by    order.Decided
+	money order.ReversalFacts
+	by    order.OverrideSnapshot
 }
 
 // settleAccess decides how each piece of access has to be by what is on record, and writes down what has to change. It
@@ -144,7 +144,7 @@ func readOwing(ctx context.Context, tx pgx.Tx, key order.Key) (owing, error) {
 	err := tx.QueryRow(ctx, `
 SELECT coalesce(nullif(captured, 0), amount, 0), refunded, refund_pending, dispute, verdict, verdict_refunded, verdict_dispute
 FROM orders WHERE environment = $1 AND session = $2`, key.Environment, key.Session).
-		Scan(&o.money.Paid, &o.money.Refunded, &o.money.Pending, &o.money.Dispute, &o.by.Verdict, &o.by.Refunded, &o.by.Dispute)
+		Scan(&o.money.Paid, &o.money.Refunded, &o.money.Pending, &o.money.Dispute, &o.by.Override, &o.by.Refunded, &o.by.Dispute)
 	if err != nil {
 		return o, err
 	}
@@ -165,14 +165,14 @@ WHERE environment = $1 AND session = $2 AND kind = 'access' ORDER BY subject`, k
 	return o, err
 }
 
-func scanDue(row pgx.CollectableRow) (order.Due, error) {
-	var d order.Due
+func scanDue(row pgx.CollectableRow) (order.Entitlement, error) {
+	var d order.Entitlement
 	return d, row.Scan(&d.Product, &d.Kind, &d.File, &d.Units)
 }
 
 // want writes down how one piece of access has to be. Where that is new, carrying it out becomes owed: a claim on the
 // change before it is void.
-func want(ctx context.Context, tx pgx.Tx, key order.Key, w order.Want) (changed int64, err error) {
+func want(ctx context.Context, tx pgx.Tx, key order.Key, w order.DesiredAccess) (changed int64, err error) {
 	tag, err := tx.Exec(ctx, `
 WITH access AS (
     UPDATE obligations SET wanted = $5, keep = $6
@@ -184,12 +184,12 @@ SELECT $1, $2, $4, $3, product, access_kind, file, units, $5, $6 FROM access
 ON CONFLICT (environment, session, kind, subject) DO UPDATE SET wanted = excluded.wanted, keep = excluded.keep,
     created_at = now(), attempts = 0, token = NULL, claim_expires_at = NULL, first_attempt_at = NULL, finished_at = NULL,
     stopped_at = NULL, failure_class = NULL`,
-		key.Environment, key.Session, w.Due.Subject(), KindRevoke, w.State, w.Keep)
+		key.Environment, key.Session, w.Entitlement.Subject(), KindAccessChange, w.State, w.Keep)
 	return tag.RowsAffected(), err
 }
 
 // restEmail lets an email that is still to go out rest while nothing can be opened, and wakes it when that has changed.
-func restEmail(ctx context.Context, tx pgx.Tx, key order.Key, wants []order.Want) error {
+func restEmail(ctx context.Context, tx pgx.Tx, key order.Key, wants []order.DesiredAccess) error {
 	state := order.AccessRevoked
 	for _, w := range wants {
 		switch {
@@ -205,9 +205,9 @@ WHERE environment = $1 AND session = $2 AND kind = 'email' AND finished_at IS NU
 	return err
 }
 
-// ChangeOwn claims, carries out and finishes, in one transaction, every change of access that is owed, for kinds that
+// ChangeLocal claims, carries out and finishes, in one transaction, every change of access that is owed, for kinds that
 // are wholly ours. It returns how many pieces it changed.
-func (l *Ledger) ChangeOwn(ctx context.Context, key order.Key, kinds []order.AccessKind, t Terms) (int, error) {
+func (l *Ledger) ChangeLocal(ctx context.Context, key order.Key, kinds []order.AccessKind, t LeaseOptions) (int, error) {
 	tag, err := l.pool.Exec(ctx, `
 WITH done AS (
     UPDATE obligations SET finished_at = now(), attempts = attempts + 1, first_attempt_at = coalesce(first_attempt_at, now()),
@@ -222,7 +222,7 @@ WITH done AS (
     FROM done d
     WHERE g.environment = $1 AND g.session = $2 AND g.product = d.product AND g.access_kind = d.access_kind AND g.file = coalesce(d.file, '')
 )
-SELECT FROM done`, key.Environment, key.Session, kinds, t.Cap)
+SELECT FROM done`, key.Environment, key.Session, kinds, t.MaxAttempts)
 	return int(tag.RowsAffected()), safe("change access", err)
 }
 
@@ -234,8 +234,8 @@ WHERE environment = $1 AND session = $2 AND (attention_at IS NULL OR attention_s
 	return safe("stop a review", err)
 }
 
-// StopChange marks an order whose access could not be changed, and every change of it that is still owed.
-func (l *Ledger) StopChange(ctx context.Context, key order.Key, class order.Class, reason order.Reason) error {
+// StopAccessChange marks an order whose access could not be changed, and every change of it that is still owed.
+func (l *Ledger) StopAccessChange(ctx context.Context, key order.Key, class order.Class, reason order.Reason) error {
 	tag, err := l.pool.Exec(ctx, `
 WITH locked AS MATERIALIZED (
     SELECT FROM orders WHERE environment = $1 AND session = $2 FOR NO KEY UPDATE

@@ -37,13 +37,13 @@ func (l *Ledger) StoreReversal(ctx context.Context, e WebhookEvent) (session str
 		return "", Stored{}, safe("store an event", err)
 	}
 	if session != "" && !dispatched {
-		s.Next = NextReview
+		s.Next = NextReversal
 	}
 	return session, s, nil
 }
 
-// Unmatched is an event about the money of a payment whose order is not known.
-type Unmatched struct {
+// Unattached is an event about the money of a payment whose order is not known.
+type Unattached struct {
 	Environment string
 	Event       string
 	PaymentRef  string
@@ -52,8 +52,8 @@ type Unmatched struct {
 	Waited      time.Duration
 }
 
-// Unmatched lists events about refunds and disputes that wait for their order, oldest first.
-func (l *Ledger) Unmatched(ctx context.Context, grace time.Duration, limit int) ([]Unmatched, error) {
+// Unattached lists events about refunds and disputes that wait for their order, oldest first.
+func (l *Ledger) Unattached(ctx context.Context, grace time.Duration, limit int) ([]Unattached, error) {
 	rows, err := l.pool.Query(ctx, `
 SELECT e.environment, e.event_id, coalesce(e.payment_ref, ''), coalesce(e.session, ''),
        coalesce((SELECT o.session FROM orders o WHERE o.environment = e.environment AND o.payment_ref = e.payment_ref ORDER BY o.created_at LIMIT 1), ''),
@@ -65,7 +65,7 @@ ORDER BY e.received_at LIMIT $2`, grace, limit)
 	if err != nil {
 		return nil, safe("list unmatched events", err)
 	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Unmatched])
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Unattached])
 	return found, safe("list unmatched events", err)
 }
 
@@ -73,7 +73,7 @@ ORDER BY e.received_at LIMIT $2`, grace, limit)
 // created after Handover began to serve the environment. What was sold before that was somebody else's to deliver: unless
 // a checkout event or a person has made it an order of ours, the event is discarded, and the audit says so. created is
 // when the session was; it may be zero for an order that is known.
-func (l *Ledger) Match(ctx context.Context, key order.Key, event string, created time.Time) (joined bool, err error) {
+func (l *Ledger) Attach(ctx context.Context, key order.Key, event string, created time.Time) (joined bool, err error) {
 	err = l.pool.QueryRow(ctx, `
 WITH ours AS MATERIALIZED (
     SELECT EXISTS (SELECT FROM orders WHERE environment = $1 AND session = $2)
@@ -94,8 +94,8 @@ SELECT it FROM ours`, key.Environment, key.Session, event, created).Scan(&joined
 	return joined, safe("match an event", err)
 }
 
-// SetAside notes that an event about money belongs to no session of the environment.
-func (l *Ledger) SetAside(ctx context.Context, environment, event string) error {
+// Discard notes that an event about money belongs to no session of the environment.
+func (l *Ledger) Discard(ctx context.Context, environment, event string) error {
 	_, err := l.pool.Exec(ctx, `UPDATE webhook_events SET dispatched_at = coalesce(dispatched_at, now()) WHERE environment = $1 AND event_id = $2`,
 		environment, event)
 	return safe("set an event aside", err)

@@ -28,14 +28,14 @@ func TestRefundEventFindsItsOrderOrWaitsForIt(t *testing.T) {
 	t.Parallel()
 	b := ownBench(t).pay()
 	session, stored := b.storeRefund("1")
-	if session != b.key.Session || stored.Next != ledger.NextReview || !stored.New {
+	if session != b.key.Session || stored.Next != ledger.NextReversal || !stored.New {
 		t.Errorf("the event of a known order: session %q, %+v", session, stored)
 	}
-	b.review(strict, order.MoneyFacts{Refunded: 1200})
+	b.review(strict, order.ReversalFacts{Refunded: 1200})
 	if _, again := b.storeRefund("1"); again.New || again.Next != ledger.NextNothing {
 		t.Errorf("the same event once more: %+v", again)
 	}
-	if b.view().ReviewDue {
+	if b.view().ReversalDue {
 		t.Error("a duplicate asks for another review")
 	}
 
@@ -43,7 +43,7 @@ func TestRefundEventFindsItsOrderOrWaitsForIt(t *testing.T) {
 	if session, stored := early.storeRefund("1"); session != "" || stored.Next != ledger.NextNothing {
 		t.Errorf("the event before its order: session %q, %+v", session, stored)
 	}
-	waiting, err := b.Unmatched(t.Context(), 0, 10)
+	waiting, err := b.Unattached(t.Context(), 0, 10)
 	b.must(err)
 	if len(waiting) != 1 || waiting[0].Session != "" {
 		t.Fatalf("waiting for their order: %+v", waiting)
@@ -52,11 +52,11 @@ func TestRefundEventFindsItsOrderOrWaitsForIt(t *testing.T) {
 	if b.must(err); !r.Reversed {
 		t.Error("the payment is confirmed and nobody asks about the refund that came before")
 	}
-	if waiting, err = b.Unmatched(t.Context(), 0, 10); err != nil || len(waiting) != 1 || waiting[0].Session != early.key.Session {
+	if waiting, err = b.Unattached(t.Context(), 0, 10); err != nil || len(waiting) != 1 || waiting[0].Session != early.key.Session {
 		t.Errorf("the order is known: %+v, %v", waiting, err)
 	}
-	early.review(strict, order.MoneyFacts{})
-	if waiting, err = b.Unmatched(t.Context(), 0, 10); err != nil || len(waiting) != 0 {
+	early.review(strict, order.ReversalFacts{})
+	if waiting, err = b.Unattached(t.Context(), 0, 10); err != nil || len(waiting) != 0 {
 		t.Errorf("after the review: %+v, %v", waiting, err)
 	}
 }
@@ -87,7 +87,7 @@ func TestReversalOfASaleFromBeforeMakesNoOrder(t *testing.T) {
 			b := newBench(t)
 			b.key.Environment = "test-" + strings.ToLower(rand.Text())
 			if !c.unserved {
-				b.must(b.Cover(t.Context(), b.key.Environment))
+				b.must(b.StartSync(t.Context(), b.key.Environment))
 				b.exec(`UPDATE sales_lists SET covered_from = $2 WHERE environment = $1`, b.key.Environment, served)
 			}
 			if c.known {
@@ -99,10 +99,10 @@ func TestReversalOfASaleFromBeforeMakesNoOrder(t *testing.T) {
 			}
 			session, stored, err := b.StoreReversal(t.Context(), e)
 			b.must(err)
-			if at := c.named && c.known; (session != "") != at || (stored.Next == ledger.NextReview) != at {
+			if at := c.named && c.known; (session != "") != at || (stored.Next == ledger.NextReversal) != at {
 				t.Errorf("stored: session %q, %+v", session, stored)
 			}
-			joined, err := b.Match(t.Context(), b.key, e.ID, c.created)
+			joined, err := b.Attach(t.Context(), b.key, e.ID, c.created)
 			if b.must(err); joined != c.joined {
 				t.Errorf("joined %v, want %v", joined, c.joined)
 			}
@@ -123,16 +123,16 @@ func TestEventThatNamesItsSessionWaitsWithItsName(t *testing.T) {
 	e.Session, e.PaymentRef = b.key.Session, ""
 	_, _, err := b.StoreReversal(t.Context(), e)
 	b.must(err)
-	waiting, err := b.Unmatched(t.Context(), 0, 10)
+	waiting, err := b.Unattached(t.Context(), 0, 10)
 	if b.must(err); len(waiting) != 1 || waiting[0].Named != b.key.Session || waiting[0].Session != "" {
 		t.Errorf("waiting: %+v", waiting)
 	}
 	b.store(b.event("checkout"))
-	waiting, err = b.Unmatched(t.Context(), 0, 10)
+	waiting, err = b.Unattached(t.Context(), 0, 10)
 	b.must(err)
 	left, err := b.Undispatched(t.Context(), 0, 10)
 	b.must(err)
-	review := func(u ledger.Undispatched) bool { return u.Event == e.ID && u.Next == ledger.NextReview }
+	review := func(u ledger.Undispatched) bool { return u.Event == e.ID && u.Next == ledger.NextReversal }
 	if len(waiting) != 0 || !slices.ContainsFunc(left, review) {
 		t.Errorf("its order is known: waiting %+v, to hand over %+v", waiting, left)
 	}
@@ -141,16 +141,16 @@ func TestEventThatNamesItsSessionWaitsWithItsName(t *testing.T) {
 func TestEventThatComesDuringAReviewAsksForAnother(t *testing.T) {
 	t.Parallel()
 	b := ownBench(t).pay()
-	begun, err := b.BeginReview(t.Context(), b.key)
+	begun, err := b.BeginReversal(t.Context(), b.key)
 	b.must(err)
 	b.storeRefund("1")
 	b.must(b.RecordReversal(t.Context(), ledger.Reversal{Key: b.key, Since: begun.Since}, strict))
-	if !b.view().ReviewDue {
+	if !b.view().ReversalDue {
 		t.Error("what came during the look is taken for seen")
 	}
 	left, err := b.Undispatched(t.Context(), 0, 10)
 	b.must(err)
-	if len(left) != 1 || left[0].Next != ledger.NextReview {
+	if len(left) != 1 || left[0].Next != ledger.NextReversal {
 		t.Errorf("to hand over: %+v", left)
 	}
 }
@@ -158,9 +158,9 @@ func TestEventThatComesDuringAReviewAsksForAnother(t *testing.T) {
 func TestLookThatBeganEarlierDoesNotTakeBackALaterOne(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).pay().give()
-	stopped, err := b.BeginReview(t.Context(), b.key) // by a worker that is stopped now
+	stopped, err := b.BeginReversal(t.Context(), b.key) // by a worker that is stopped now
 	b.must(err)
-	b.review(strict, order.MoneyFacts{Refunded: 1200}).change()
+	b.review(strict, order.ReversalFacts{Refunded: 1200}).change()
 	b.must(b.RecordReversal(t.Context(), ledger.Reversal{Key: b.key, Since: stopped.Since}, strict))
 	b.change()
 	if v := b.view(); v.Facts.Access != order.AccessRevoked || v.Refunded != 1200 {
@@ -182,7 +182,7 @@ func TestReviewOwedCountsAsUnfinishedUntilDone(t *testing.T) {
 	if n := unfinished(); n != 1 {
 		t.Errorf("%d unfinished while the review is owed", n)
 	}
-	b.review(strict, order.MoneyFacts{Refunded: 1200})
+	b.review(strict, order.ReversalFacts{Refunded: 1200})
 	if n := unfinished(); n != 1 {
 		t.Errorf("%d unfinished while the change is owed", n)
 	}
@@ -194,7 +194,7 @@ func TestReviewOwedCountsAsUnfinishedUntilDone(t *testing.T) {
 
 func TestOpenDisputeIsLookedAtOnceADay(t *testing.T) {
 	t.Parallel()
-	b := ownBench(t).pay().give().accept(1).review(strict, order.MoneyFacts{Dispute: order.DisputeOpen})
+	b := ownBench(t).pay().give().accept(1).review(strict, order.ReversalFacts{Dispute: order.DisputeOpen})
 	b.change()
 	due := func() int {
 		keys, err := b.ReversalsDue(t.Context(), order.Key{}, time.Hour, 10)
@@ -208,7 +208,7 @@ func TestOpenDisputeIsLookedAtOnceADay(t *testing.T) {
 	if n := due(); n != 1 {
 		t.Errorf("a day later %d are due", n)
 	}
-	b.review(strict, order.MoneyFacts{Dispute: order.DisputeWon})
+	b.review(strict, order.ReversalFacts{Dispute: order.DisputeWon})
 	b.exec(`UPDATE orders SET reversal_read_at = now() - interval '25 hours'`)
 	b.change()
 	if n := due(); n != 0 {

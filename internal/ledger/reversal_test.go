@@ -18,9 +18,9 @@ func shopPolicies(refund, dispute string) *order.Catalogue {
 var strict = shopPolicies(order.RefundFull, order.DisputeHold)
 
 // review records what the provider says of the money.
-func (b *bench) review(c *order.Catalogue, m order.MoneyFacts) *bench {
+func (b *bench) review(c *order.Catalogue, m order.ReversalFacts) *bench {
 	b.t.Helper()
-	begun, err := b.BeginReview(b.t.Context(), b.key)
+	begun, err := b.BeginReversal(b.t.Context(), b.key)
 	b.must(err)
 	b.must(b.RecordReversal(b.t.Context(), ledger.Reversal{Key: b.key, Since: begun.Since, Money: m}, c))
 	return b
@@ -29,7 +29,7 @@ func (b *bench) review(c *order.Catalogue, m order.MoneyFacts) *bench {
 // change carries out what is owed, and returns how much that was.
 func (b *bench) change() int {
 	b.t.Helper()
-	n, err := b.ChangeOwn(b.t.Context(), b.key, ownKinds, ledger.Terms{Cap: 8})
+	n, err := b.ChangeLocal(b.t.Context(), b.key, ownKinds, ledger.LeaseOptions{MaxAttempts: 8})
 	b.must(err)
 	return n
 }
@@ -48,17 +48,17 @@ func TestFullRefundEndsAccessAndRestoreGivesTheSameBack(t *testing.T) {
 	b := newBench(t).pay().give().accept(1)
 	keys := b.secrets(order.AccessGranted)
 
-	b.review(strict, order.MoneyFacts{Refunded: 1200})
-	if v := b.view(); !v.ChangeDue || v.Refunded != 1200 {
-		t.Errorf("after the review: change due %v, refunded %d", v.ChangeDue, v.Refunded)
+	b.review(strict, order.ReversalFacts{Refunded: 1200})
+	if v := b.view(); !v.AccessChangeDue || v.Refunded != 1200 {
+		t.Errorf("after the review: change due %v, refunded %d", v.AccessChangeDue, v.Refunded)
 	}
 	if n := b.change(); n != 2 || b.view().Facts.Access != order.AccessRevoked {
 		t.Errorf("%d pieces changed, access is %s", n, b.view().Facts.Access)
 	}
-	if n := b.review(strict, order.MoneyFacts{Refunded: 1200}).change(); n != 0 {
+	if n := b.review(strict, order.ReversalFacts{Refunded: 1200}).change(); n != 0 {
 		t.Errorf("the same refund once more changed %d pieces", n)
 	}
-	b.review(strict, order.MoneyFacts{}).change() // it failed after all
+	b.review(strict, order.ReversalFacts{}).change() // it failed after all
 	if diff := cmp.Diff(keys, b.secrets(order.AccessGranted)); diff != "" || b.view().Facts.Access != order.AccessGranted {
 		t.Errorf("access is %s; keys (-before +after):\n%s", b.view().Facts.Access, diff)
 	}
@@ -69,21 +69,21 @@ func TestFullRefundEndsAccessAndRestoreGivesTheSameBack(t *testing.T) {
 
 func TestRefundThatComesBeforeTheGrantGivesNothing(t *testing.T) {
 	t.Parallel()
-	b := ownBench(t).pay().review(strict, order.MoneyFacts{Refunded: 1200}).give()
+	b := ownBench(t).pay().review(strict, order.ReversalFacts{Refunded: 1200}).give()
 	b.change()
 	v := b.view()
 	if len(v.Grants) != 0 || v.Facts.Access != order.AccessRevoked || v.Reason != "" {
 		t.Errorf("%d grants, access %s, attention %q", len(v.Grants), v.Facts.Access, v.Reason)
 	}
-	_, err := b.ClaimEmail(t.Context(), b.work(1), ledger.Terms{Lease: time.Minute, Cap: 8}, render)
-	if why := denied(t, err).Why; why != ledger.DeniedResting {
+	_, err := b.ClaimEmail(t.Context(), b.work(1), ledger.LeaseOptions{Duration: time.Minute, MaxAttempts: 8}, render)
+	if why := denied(t, err).Why; why != ledger.ClaimSuspended {
 		t.Errorf("the email's claim is denied as %s", why)
 	}
 	if left, err := b.Unfinished(t.Context(), order.Key{}, 0, 100); err != nil || len(left) != 0 {
 		t.Errorf("what rests counts as unfinished: %v, %v", left, err)
 	}
 
-	b.verdict(order.VerdictRestore, "r1")
+	b.verdict(order.OverrideRestore, "r1")
 	b.change()
 	b.give()
 	if v := b.view(); v.Facts.Access != order.AccessGranted || len(v.Grants) != 3 {
@@ -99,10 +99,10 @@ func TestGrantAndRefundAtOnceLeaveNothingOpen(t *testing.T) {
 		b := newBench(t).pay()
 		atOnce(2, func(i int) {
 			if i == 0 {
-				_, _ = b.GrantOwn(t.Context(), b.key, ownKinds, ledger.Terms{Cap: 8}, makeGuide)
+				_, _ = b.GrantLocal(t.Context(), b.key, ownKinds, ledger.LeaseOptions{MaxAttempts: 8}, makeGuide)
 				return
 			}
-			b.review(strict, order.MoneyFacts{Refunded: 1200})
+			b.review(strict, order.ReversalFacts{Refunded: 1200})
 		})
 		b.change()
 		if v := b.view(); v.Facts.Access != order.AccessRevoked {
@@ -124,7 +124,7 @@ func TestLicencesEndUnitByUnit(t *testing.T) {
 			if !first {
 				b.give()
 			}
-			b.review(byItem, order.MoneyFacts{Refunded: 600})
+			b.review(byItem, order.ReversalFacts{Refunded: 600})
 			b.change()
 			b.give()
 			if kept, ended := len(b.secrets(order.AccessGranted)), len(b.secrets(order.AccessRevoked)); kept != 1 || ended != 1 {
@@ -139,9 +139,9 @@ func TestLicencesEndUnitByUnit(t *testing.T) {
 
 func TestPartialRefundThatNamesNoItemAsksAPerson(t *testing.T) {
 	t.Parallel()
-	b := ownBench(t).pay().give().accept(1).review(strict, order.MoneyFacts{Refunded: 500})
-	if v := b.view(); v.Reason != order.ReasonRefundUnclear || v.Facts.Access != order.AccessGranted || v.ChangeDue {
-		t.Fatalf("attention %q, access %s, change due %v", v.Reason, v.Facts.Access, v.ChangeDue)
+	b := ownBench(t).pay().give().accept(1).review(strict, order.ReversalFacts{Refunded: 500})
+	if v := b.view(); v.Reason != order.ReasonRefundUnclear || v.Facts.Access != order.AccessGranted || v.AccessChangeDue {
+		t.Fatalf("attention %q, access %s, change due %v", v.Reason, v.Facts.Access, v.AccessChangeDue)
 	}
 	listed, err := b.List(t.Context(), ledger.Filter{Attention: true, Limit: 10})
 	b.must(err)
@@ -151,18 +151,18 @@ func TestPartialRefundThatNamesNoItemAsksAPerson(t *testing.T) {
 	if waits, err := b.Waits(t.Context()); err != nil || waits.Attention[string(order.ReasonRefundUnclear)] != 1 {
 		t.Errorf("the metric shows %v, %v", waits.Attention, err)
 	}
-	if d := b.verdict(order.VerdictRestore, "leave"); d.Outcome != order.OutcomeRestoring {
+	if d := b.verdict(order.OverrideRestore, "leave"); d.Outcome != order.OutcomeRestoring {
 		t.Errorf("leaving it so was %s", d.Outcome)
 	}
-	b.review(strict, order.MoneyFacts{Refunded: 500})
+	b.review(strict, order.ReversalFacts{Refunded: 500})
 	if v := b.view(); v.Reason != "" {
 		t.Errorf("what a person has seen asks again: %q", v.Reason)
 	}
-	b.review(strict, order.MoneyFacts{Refunded: 900})
+	b.review(strict, order.ReversalFacts{Refunded: 900})
 	if v := b.view(); v.Reason != order.ReasonRefundUnclear {
 		t.Errorf("another part does not ask: %q", v.Reason)
 	}
-	b.review(strict, order.MoneyFacts{Refunded: 1200}).change()
+	b.review(strict, order.ReversalFacts{Refunded: 1200}).change()
 	if v := b.view(); v.Reason != "" || v.Facts.Access != order.AccessRevoked {
 		t.Errorf("the full sum: attention %q, access %s", v.Reason, v.Facts.Access)
 	}
@@ -172,14 +172,14 @@ func TestEmailThatStoppedStaysOnTheListBesideARefund(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).pay().give()
 	b.must(b.Stop(t.Context(), b.work(1), "", order.ClassPermanent, order.ReasonEmailRefused))
-	b.review(strict, order.MoneyFacts{Refunded: 500})
-	b.verdict(order.VerdictRestore, "leave")
+	b.review(strict, order.ReversalFacts{Refunded: 500})
+	b.verdict(order.OverrideRestore, "leave")
 	if v := b.view(); v.Reason != order.ReasonEmailRefused {
 		t.Errorf("attention is %q after the refund was dealt with", v.Reason)
 	}
-	b.review(strict, order.MoneyFacts{Refunded: 1200})
-	b.must(b.StopChange(t.Context(), b.key, order.ClassSpent, order.ReasonRevokeStopped))
-	b.verdict(order.VerdictRestore, "back")
+	b.review(strict, order.ReversalFacts{Refunded: 1200})
+	b.must(b.StopAccessChange(t.Context(), b.key, order.ClassExhausted, order.ReasonRevokeStopped))
+	b.verdict(order.OverrideRestore, "back")
 	b.change()
 	if v := b.view(); v.Reason != order.ReasonEmailRefused || v.Class != order.ClassPermanent || v.AttentionAt == nil {
 		t.Errorf("attention is %q after the change was dealt with", v.Reason)
@@ -191,12 +191,12 @@ func TestDisputeHoldsAndItsEndDecides(t *testing.T) {
 	for end, want := range map[order.Dispute]order.AccessState{order.DisputeWon: order.AccessGranted, order.DisputeLost: order.AccessRevoked} {
 		t.Run(string(end), func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t).pay().give().accept(1).review(strict, order.MoneyFacts{Dispute: order.DisputeOpen})
+			b := newBench(t).pay().give().accept(1).review(strict, order.ReversalFacts{Dispute: order.DisputeOpen})
 			b.change()
 			if state := b.view().Facts.Access; state != order.AccessHeld {
 				t.Errorf("while it is open access is %s", state)
 			}
-			b.review(strict, order.MoneyFacts{Dispute: end}).change()
+			b.review(strict, order.ReversalFacts{Dispute: end}).change()
 			if state := b.view().Facts.Access; state != want {
 				t.Errorf("%s: access is %s", end, state)
 			}

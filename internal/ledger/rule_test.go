@@ -19,14 +19,14 @@ func TestLedgerDecidesWhatAnEventStarts(t *testing.T) {
 	}{
 		{"the first event of a session", known{eventNew: true, orderNew: true, payment: pending}, NextStart},
 		{"its repetition while the first copy is handed over", known{payment: pending}, NextStart},
-		{"a second event before the first was handed over", known{eventNew: true, payment: pending}, NextStartOrLook},
-		{"an event that was left behind", known{waited: true, payment: pending}, NextStartOrLook},
-		{"a left one whose order is known", known{waited: true, handedOver: true, payment: pending}, NextLook},
-		{"another event while the payment is open", known{eventNew: true, handedOver: true, payment: pending}, NextLook},
-		{"another event after a failure", known{eventNew: true, handedOver: true, payment: order.PaymentFailed}, NextLook},
-		{"another event of an ignored session", known{eventNew: true, handedOver: true, payment: order.PaymentIgnored}, NextLook},
-		{"another event while a person decides", known{eventNew: true, handedOver: true, payment: order.PaymentAttention}, NextLook},
-		{"the same event, not dispatched", known{handedOver: true, payment: pending}, NextLook},
+		{"a second event before the first was handed over", known{eventNew: true, payment: pending}, NextStartOrCheck},
+		{"an event that was left behind", known{waited: true, payment: pending}, NextStartOrCheck},
+		{"a left one whose order is known", known{waited: true, handedOver: true, payment: pending}, NextCheck},
+		{"another event while the payment is open", known{eventNew: true, handedOver: true, payment: pending}, NextCheck},
+		{"another event after a failure", known{eventNew: true, handedOver: true, payment: order.PaymentFailed}, NextCheck},
+		{"another event of an ignored session", known{eventNew: true, handedOver: true, payment: order.PaymentIgnored}, NextCheck},
+		{"another event while a person decides", known{eventNew: true, handedOver: true, payment: order.PaymentAttention}, NextCheck},
+		{"the same event, not dispatched", known{handedOver: true, payment: pending}, NextCheck},
 		{"the same event, dispatched, still pending", known{dispatched: true, handedOver: true, payment: pending}, NextEnsure},
 		{"the same event, dispatched, failed", known{dispatched: true, handedOver: true, payment: order.PaymentFailed}, NextNothing},
 		{"the same event, dispatched, ignored", known{dispatched: true, handedOver: true, payment: order.PaymentIgnored}, NextNothing},
@@ -55,7 +55,7 @@ func TestNothingIsStartedTwiceAndNothingIsLost(t *testing.T) {
 			}).Draw(t, "payment"),
 		}
 		next := k.next()
-		starts := next == NextStart || next == NextStartOrLook
+		starts := next == NextStart || next == NextStartOrCheck
 		if starts != !k.handedOver {
 			t.Fatalf("%+v: %q", k, next)
 		}
@@ -65,7 +65,7 @@ func TestNothingIsStartedTwiceAndNothingIsLost(t *testing.T) {
 		if k.eventNew && k.payment != order.PaymentConfirmed && next == NextNothing {
 			t.Fatalf("a new event of an unpaid order changes nothing: %+v", k)
 		}
-		if k.payment == order.PaymentConfirmed && next == NextLook {
+		if k.payment == order.PaymentConfirmed && next == NextCheck {
 			t.Fatalf("a confirmed payment is looked at again: %+v", k)
 		}
 	})

@@ -9,38 +9,38 @@ import (
 	"handover/internal/order"
 )
 
-// Coverage is which sales of an environment are known to have been heard of: all of those made between the two times.
-type Coverage struct {
+// SyncWindow is which sales of an environment are known to have been heard of: all of those made between the two times.
+type SyncWindow struct {
 	From  time.Time // when Handover began to serve the environment
 	Until time.Time
 }
 
 // Cover begins to cover an environment, from now on. What is covered already stays as it is.
-func (l *Ledger) Cover(ctx context.Context, environment string) error {
+func (l *Ledger) StartSync(ctx context.Context, environment string) error {
 	_, err := l.pool.Exec(ctx, `INSERT INTO sales_lists (environment) VALUES ($1) ON CONFLICT DO NOTHING`, environment)
 	return safe("begin to cover an environment", err)
 }
 
 // Covered reads which sales are known; both times are zero before an environment was first served.
-func (l *Ledger) Covered(ctx context.Context, environment string) (Coverage, error) {
-	var c Coverage
+func (l *Ledger) SyncWindow(ctx context.Context, environment string) (SyncWindow, error) {
+	var c SyncWindow
 	err := l.pool.QueryRow(ctx, `SELECT covered_from, complete_until FROM sales_lists WHERE environment = $1`, environment).Scan(&c.From, &c.Until)
 	if noRows(err) {
-		return Coverage{}, nil
+		return SyncWindow{}, nil
 	}
 	return c, safe("read which sales are known", err)
 }
 
-// SetCompleteUntil moves the end of what is covered on. It never goes back.
-func (l *Ledger) SetCompleteUntil(ctx context.Context, environment string, until time.Time) error {
+// AdvanceHighWater moves the end of what is covered on. It never goes back.
+func (l *Ledger) AdvanceHighWater(ctx context.Context, environment string, until time.Time) error {
 	_, err := l.pool.Exec(ctx, `
 INSERT INTO sales_lists AS s (environment, complete_until) VALUES ($1, $2)
 ON CONFLICT (environment) DO UPDATE SET complete_until = greatest(s.complete_until, excluded.complete_until)`, environment, until)
 	return safe("note which sales are known", err)
 }
 
-// NotHeardOf returns those of the sales whose session, or whose payment, is on no order.
-func (l *Ledger) NotHeardOf(ctx context.Context, environment string, sales []order.Sale) ([]order.Sale, error) {
+// UnknownSales returns those of the sales whose session, or whose payment, is on no order.
+func (l *Ledger) UnknownSales(ctx context.Context, environment string, sales []order.Sale) ([]order.Sale, error) {
 	sessions, refs := make([]string, len(sales)), make([]string, len(sales))
 	for i, s := range sales {
 		sessions[i], refs[i] = s.Session, s.Ref
@@ -61,8 +61,8 @@ ORDER BY s.i`, environment, sessions, refs)
 	return unheard, safe("look for sales", err)
 }
 
-// Discover writes down an order that nobody has told of.
-func (l *Ledger) Discover(ctx context.Context, key order.Key) error {
+// ImportSale writes down an order that nobody has told of.
+func (l *Ledger) ImportSale(ctx context.Context, key order.Key) error {
 	_, err := l.pool.Exec(ctx, `
 WITH found AS (
     INSERT INTO orders (environment, session) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING 1

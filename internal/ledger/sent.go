@@ -8,16 +8,16 @@ import (
 	"handover/internal/order"
 )
 
-// Attempted is an email that was tried, and of which nothing says whether the provider took it.
-type Attempted struct {
+// AttemptedEmail is an email that was tried, and of which nothing says whether the provider took it.
+type AttemptedEmail struct {
 	Message     order.Message // as it was frozen, with the placeholder for the link
 	First, Last time.Time     // when the first and the last attempt began, by the database clock
 }
 
-// Unproved reads an email that may have been accepted. It says false when there is nothing to find out: the email is
+// Unverified reads an email that may have been accepted. It says false when there is nothing to find out: the email is
 // finished, has been stopped, or no attempt was made at it.
-func (l *Ledger) Unproved(ctx context.Context, w Work) (Attempted, bool, error) {
-	var a Attempted
+func (l *Ledger) Unverified(ctx context.Context, w ObligationID) (AttemptedEmail, bool, error) {
+	var a AttemptedEmail
 	var payload []byte
 	err := l.pool.QueryRow(ctx, `
 SELECT payload, first_attempt_at, coalesce(last_attempt_at, first_attempt_at) FROM obligations
@@ -25,7 +25,7 @@ WHERE environment = $1 AND session = $2 AND kind = $3 AND subject = $4
   AND finished_at IS NULL AND stopped_at IS NULL AND payload IS NOT NULL AND first_attempt_at IS NOT NULL`,
 		w.Key.Environment, w.Key.Session, w.Kind, w.Subject).Scan(&payload, &a.First, &a.Last)
 	if noRows(err) {
-		return Attempted{}, false, nil
+		return AttemptedEmail{}, false, nil
 	}
 	if err == nil {
 		err = json.Unmarshal(payload, &a.Message)
@@ -38,7 +38,7 @@ WHERE environment = $1 AND session = $2 AND kind = $3 AND subject = $4
 // belongs to no other email of ours (a known id, or an event with another's tags), and no other email with the same
 // recipient and subject was tried within margin of the same time and lacks an id. It says whether that was so. The token
 // may be empty when no attempt is under way; a claim that another holds is left to it.
-func (l *Ledger) AcceptByList(ctx context.Context, w Work, token string, found []string, margin time.Duration) (bool, error) {
+func (l *Ledger) AcceptByList(ctx context.Context, w ObligationID, token string, found []string, margin time.Duration) (bool, error) {
 	tag, err := l.pool.Exec(ctx, acceptByList, w.Key.Environment, w.Key.Session, w.Kind, w.Subject, token, found, margin)
 	return tag.RowsAffected() > 0, safe("accept an email by the provider's list", err)
 }

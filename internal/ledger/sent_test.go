@@ -80,7 +80,7 @@ func TestADoubtIsNoEvidence(t *testing.T) {
 		},
 		"the same, in another letter case, and a person has to decide": func(b *bench) []string {
 			other := b.another().tried("CS" + b.ownAddress()[2:])
-			b.must(b.Stop(b.t.Context(), other.work(1), "", order.ClassSpent, order.ReasonEmailSpent))
+			b.must(b.Stop(b.t.Context(), other.work(1), "", order.ClassExhausted, order.ReasonEmailExhausted))
 			return []string{b.message(1)}
 		},
 		"the same, and it is being sent at this moment": func(b *bench) []string {
@@ -98,7 +98,7 @@ func TestADoubtIsNoEvidence(t *testing.T) {
 			return []string{b.message(1)}
 		},
 		"a person has to decide already": func(b *bench) []string {
-			b.must(b.Stop(b.t.Context(), b.work(1), "", order.ClassSpent, order.ReasonEmailSpent))
+			b.must(b.Stop(b.t.Context(), b.work(1), "", order.ClassExhausted, order.ReasonEmailExhausted))
 			return []string{b.message(1)}
 		},
 	} {
@@ -185,9 +185,9 @@ func TestTheHolderOfTheClaimMayAcceptByTheList(t *testing.T) {
 func TestAnAttemptedEmailIsReadWithItsTimes(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).pay().give()
-	unproved := func() (ledger.Attempted, bool) {
+	unproved := func() (ledger.AttemptedEmail, bool) {
 		t.Helper()
-		a, open, err := b.Unproved(t.Context(), b.work(1))
+		a, open, err := b.Unverified(t.Context(), b.work(1))
 		b.must(err)
 		return a, open
 	}
@@ -206,12 +206,12 @@ func TestAnAttemptedEmailIsReadWithItsTimes(t *testing.T) {
 	if between := a.Last.Sub(a.First); between < 2*time.Hour || between > 3*time.Hour {
 		t.Errorf("%s between the first and the last attempt", between)
 	}
-	b.must(b.Stop(t.Context(), b.work(1), "", order.ClassSpent, order.ReasonEmailSpent))
+	b.must(b.Stop(t.Context(), b.work(1), "", order.ClassExhausted, order.ReasonEmailExhausted))
 	if _, open := unproved(); open {
 		t.Error("an email that a person has to decide on is still looked for")
 	}
 	accepted := b.another().pay().give().accept(1)
-	if _, open, err := b.Unproved(t.Context(), accepted.work(1)); open || err != nil {
+	if _, open, err := b.Unverified(t.Context(), accepted.work(1)); open || err != nil {
 		t.Errorf("an accepted email is looked for: %v", err)
 	}
 }

@@ -55,7 +55,7 @@ func TestOrderIsReadWhole(t *testing.T) {
 	if diff := cmp.Diff(want, got, ignore); diff != "" {
 		t.Errorf("order (-want +got):\n%s", diff)
 	}
-	if got.CreatedAt.IsZero() || got.LookedAt == nil || got.ConfirmedAt == nil || got.Emails[0].AcceptedAt == nil || got.Emails[0].FirstAttemptAt == nil {
+	if got.CreatedAt.IsZero() || got.CheckedAt == nil || got.ConfirmedAt == nil || got.Emails[0].AcceptedAt == nil || got.Emails[0].FirstAttemptAt == nil {
 		t.Errorf("a time is missing: %+v", got)
 	}
 }
@@ -87,7 +87,7 @@ func TestAccessIsWhatTheGrantsSay(t *testing.T) {
 func TestStoppedEmailIsToldByWhatIsKnown(t *testing.T) {
 	t.Parallel()
 	for class, want := range map[order.Class]order.EmailState{
-		order.ClassPermanent: order.EmailAttention, order.ClassMisconfigured: order.EmailAttention, order.ClassSpent: order.EmailAttention,
+		order.ClassPermanent: order.EmailAttention, order.ClassMisconfigured: order.EmailAttention, order.ClassExhausted: order.EmailAttention,
 		order.ClassUnknown: order.EmailUncertain, order.ClassUncertain: order.EmailUncertain, order.ClassPastWindow: order.EmailUncertain,
 	} {
 		b := newBench(t).pay().give()

@@ -26,19 +26,19 @@ type Config struct {
 	HTTPClient *http.Client // nil for one with a time limit of ten seconds
 }
 
-// Teller tells the owner.
-type Teller struct{ cfg Config }
+// Notifier tells the owner.
+type Notifier struct{ cfg Config }
 
 // New returns a teller.
-func New(cfg Config) *Teller {
+func New(cfg Config) *Notifier {
 	if cfg.HTTPClient == nil {
 		cfg.HTTPClient = &http.Client{Timeout: 10 * time.Second}
 	}
-	return &Teller{cfg: cfg}
+	return &Notifier{cfg: cfg}
 }
 
 // Configured says whether there is anybody to tell.
-func (t *Teller) Configured() bool { return len(t.cfg.Emails) > 0 || t.cfg.URL != "" }
+func (t *Notifier) Configured() bool { return len(t.cfg.Emails) > 0 || t.cfg.URL != "" }
 
 // Alert is what the owner is told. It names no buyer.
 type Alert struct {
@@ -53,8 +53,8 @@ type Alert struct {
 
 // Tell tells the owner on every way that is configured. It succeeds when one of them did. The key is empty for what is
 // about no single order.
-func (t *Teller) Tell(ctx context.Context, key order.Key, reason order.Reason, now time.Time) error {
-	a := Alert{Reason: reason, Next: reason.Next(), At: now.UTC()}
+func (t *Notifier) Notify(ctx context.Context, key order.Key, reason order.Reason, now time.Time) error {
+	a := Alert{Reason: reason, Next: reason.Remedy("ORDER"), At: now.UTC()}
 	title := "Your shop needs you: " + words(reason)
 	if key != (order.Key{}) {
 		a.Order, a.Next = key.String(), next(reason, key)
@@ -68,10 +68,10 @@ const everything = "Everything that waits for you: starter list --attention"
 func words(reason order.Reason) string { return strings.ReplaceAll(string(reason), "_", " ") }
 
 func next(reason order.Reason, key order.Key) string {
-	return strings.ReplaceAll(reason.Next(), "ORDER", key.String())
+	return reason.Remedy(key.String())
 }
 
-func (t *Teller) tell(ctx context.Context, a Alert, subject, text string) error {
+func (t *Notifier) tell(ctx context.Context, a Alert, subject, text string) error {
 	var failures []error
 	told := false
 	for i, address := range t.cfg.Emails {
@@ -96,12 +96,12 @@ func (t *Teller) tell(ctx context.Context, a Alert, subject, text string) error 
 	return errors.Join(failures...)
 }
 
-func (t *Teller) message(to, subject, text string) order.Message {
+func (t *Notifier) message(to, subject, text string) order.Message {
 	return order.Message{From: t.cfg.From, To: to, Subject: subject, Text: text, HTML: "<pre style=\"white-space:pre-wrap\">" + html.EscapeString(text) + "</pre>"}
 }
 
 // post sends the alert as JSON. Any 2xx is a success.
-func (t *Teller) post(ctx context.Context, a Alert) error {
+func (t *Notifier) post(ctx context.Context, a Alert) error {
 	body, err := json.Marshal(a)
 	if err != nil {
 		return err

@@ -49,10 +49,10 @@ func TestTheOwnerIsToldOnEveryWay(t *testing.T) {
 	t.Cleanup(s.Close)
 	box := &mailbox{}
 	teller := notify.New(notify.Config{From: "shop@shop.test", Emails: []string{"a@owner.test", "b@owner.test"}, URL: s.URL, Sender: box})
-	if err := teller.Tell(t.Context(), key, order.ReasonEmailRefused, at); err != nil {
+	if err := teller.Notify(t.Context(), key, order.ReasonEmailRefused, at); err != nil {
 		t.Fatal(err)
 	}
-	next := strings.ReplaceAll(order.ReasonEmailRefused.Next(), "ORDER", "live/cs_live_a1")
+	next := order.ReasonEmailRefused.Remedy("live/cs_live_a1")
 	want := notify.Alert{Order: "live/cs_live_a1", Reason: order.ReasonEmailRefused, Next: next, At: at}
 	if diff := cmp.Diff(want, posted); diff != "" {
 		t.Errorf("posted (-want +got):\n%s", diff)
@@ -73,7 +73,7 @@ func TestOneWayThatWorksIsEnoughAndNoneIsAnError(t *testing.T) {
 	there := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(there.Close)
 	tell := func(url string) error {
-		return notify.New(notify.Config{Emails: []string{"a@owner.test"}, URL: url, Sender: refusing}).Tell(t.Context(), key, order.ReasonEmailConfig, at)
+		return notify.New(notify.Config{Emails: []string{"a@owner.test"}, URL: url, Sender: refusing}).Notify(t.Context(), key, order.ReasonEmailConfig, at)
 	}
 	if err := tell(there.URL); err != nil {
 		t.Errorf("told by POST, and yet: %v", err)
@@ -83,7 +83,7 @@ func TestOneWayThatWorksIsEnoughAndNoneIsAnError(t *testing.T) {
 	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "HTTP 502") {
 		t.Errorf("nobody was told: %v", err)
 	}
-	gone := notify.New(notify.Config{URL: "http://127.0.0.1:1/hook?token=secret"}).Tell(t.Context(), key, order.ReasonEmailConfig, at)
+	gone := notify.New(notify.Config{URL: "http://127.0.0.1:1/hook?token=secret"}).Notify(t.Context(), key, order.ReasonEmailConfig, at)
 	if gone == nil || strings.Contains(gone.Error(), "secret") || strings.Contains(gone.Error(), "owner.test") {
 		t.Errorf("without an answer: %v", gone)
 	}

@@ -24,8 +24,8 @@ func NewWaiting(key order.Key, reason order.Reason, since, now time.Time) Waitin
 
 // Remind tells the owner of everything that still waits, in one message: the orders that have waited longest, and how
 // many there are.
-func (t *Teller) Remind(ctx context.Context, longest []Waiting, total int, now time.Time) error {
-	a := Alert{Reason: order.ReasonStillWaiting, Next: order.ReasonStillWaiting.Next(), At: now.UTC(), Waiting: total, Orders: longest}
+func (t *Notifier) Remind(ctx context.Context, longest []Waiting, total int, now time.Time) error {
+	a := Alert{Reason: order.ReasonStillWaiting, Next: order.ReasonStillWaiting.Remedy("ORDER"), At: now.UTC(), Waiting: total, Orders: longest}
 	subject := fmt.Sprintf("%d orders still need you", total)
 	if total == 1 {
 		subject = "An order still needs you"

@@ -33,10 +33,10 @@ func TestAReminderIsOneMessageAboutEverythingThatWaits(t *testing.T) {
 	if err := teller.Remind(t.Context(), longest, 23, at); err != nil {
 		t.Fatal(err)
 	}
-	want := notify.Alert{Reason: order.ReasonStillWaiting, Next: order.ReasonStillWaiting.Next(), At: at, Waiting: 23, Orders: []notify.Waiting{
+	want := notify.Alert{Reason: order.ReasonStillWaiting, Next: order.ReasonStillWaiting.Remedy("ORDER"), At: at, Waiting: 23, Orders: []notify.Waiting{
 		{Order: "live/cs_live_a1", Reason: order.ReasonEmailRefused, AgeSeconds: 73 * 3600,
-			Next: strings.ReplaceAll(order.ReasonEmailRefused.Next(), "ORDER", "live/cs_live_a1")},
-		{Order: "live/cs_live_b2", Reason: order.ReasonEmailConfig, AgeSeconds: 25 * 3600, Next: order.ReasonEmailConfig.Next()},
+			Next: order.ReasonEmailRefused.Remedy("live/cs_live_a1")},
+		{Order: "live/cs_live_b2", Reason: order.ReasonEmailConfig, AgeSeconds: 25 * 3600, Next: order.ReasonEmailConfig.Remedy("ORDER")},
 	}}
 	if diff := cmp.Diff(want, posted); diff != "" {
 		t.Errorf("posted (-want +got):\n%s", diff)
@@ -63,11 +63,11 @@ func TestWhatIsAboutNoOrderNamesNone(t *testing.T) {
 	t.Parallel()
 	box := &mailbox{}
 	teller := notify.New(notify.Config{Emails: []string{"a@owner.test"}, Sender: box})
-	if err := teller.Tell(t.Context(), order.Key{}, order.ReasonReconcileStopped, at); err != nil {
+	if err := teller.Notify(t.Context(), order.Key{}, order.ReasonReconcileStopped, at); err != nil {
 		t.Fatal(err)
 	}
 	m := box.taken[0]
-	if m.Subject != "Your shop needs you: reconcile stopped" || !strings.Contains(m.Text, order.ReasonReconcileStopped.Next()) || strings.Contains(m.Text, "\n/") {
+	if m.Subject != "Your shop needs you: reconcile stopped" || !strings.Contains(m.Text, order.ReasonReconcileStopped.Remedy("ORDER")) || strings.Contains(m.Text, "\n/") {
 		t.Errorf("subject %q, text:\n%s", m.Subject, m.Text)
 	}
 }

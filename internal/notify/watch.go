@@ -26,7 +26,7 @@ type WatchLedger interface {
 // without a worker, and says nothing then. It runs in another process than the reconciliation.
 type Watch struct {
 	ledger  WatchLedger
-	owner   *Teller
+	owner   *Notifier
 	log     *slog.Logger
 	now     func() time.Time
 	started time.Time
@@ -34,7 +34,7 @@ type Watch struct {
 }
 
 // NewWatch returns a watch that begins now.
-func NewWatch(l WatchLedger, owner *Teller, log *slog.Logger, now func() time.Time) *Watch {
+func NewWatch(l WatchLedger, owner *Notifier, log *slog.Logger, now func() time.Time) *Watch {
 	return &Watch{ledger: l, owner: owner, log: log, now: now, started: now()}
 }
 
@@ -82,7 +82,7 @@ func (w *Watch) tell(ctx context.Context) {
 	if err != nil || !ours {
 		return // the next check tries again, or somebody was told today
 	}
-	failure := w.owner.Tell(ctx, order.Key{}, order.ReasonReconcileStopped, w.now())
+	failure := w.owner.Notify(ctx, order.Key{}, order.ReasonReconcileStopped, w.now())
 	if failure != nil {
 		w.log.ErrorContext(ctx, "the owner could not be told", "reason", string(order.ReasonReconcileStopped), "error", failure)
 	}

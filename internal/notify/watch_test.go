@@ -71,7 +71,7 @@ func TestTheOwnerIsToldWhenTheReconciliationHasStopped(t *testing.T) {
 	}
 }
 
-func owner(box *mailbox) *notify.Teller {
+func owner(box *mailbox) *notify.Notifier {
 	return notify.New(notify.Config{Emails: []string{"a@owner.test"}, Sender: box})
 }
 

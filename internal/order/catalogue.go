@@ -91,7 +91,7 @@ func (c *Catalogue) Match(items []Item) (matched []Item, ours, others int) {
 }
 
 // Due is one piece of access owed on an order.
-type Due struct {
+type Entitlement struct {
 	Product string
 	Kind    AccessKind
 	File    string
@@ -100,16 +100,16 @@ type Due struct {
 
 // Subject identifies the piece of access within its order. It is made of what is owed and not of positions, so that
 // reordering the catalogue between two runs does not make a second obligation.
-func (d Due) Subject() string {
+func (d Entitlement) Subject() string {
 	if d.File == "" {
 		return d.Product + "/" + string(d.Kind)
 	}
 	return d.Product + "/" + string(d.Kind) + "/" + d.File
 }
 
-// Dues lists what is owed for the matched items: each access of each product once, with the units of all its lines
+// Entitlements lists what is owed for the matched items: each access of each product once, with the units of all its lines
 // added up.
-func (c *Catalogue) Dues(items []Item) []Due {
+func (c *Catalogue) Entitlements(items []Item) []Entitlement {
 	units := map[string]int64{}
 	var sequence []string
 	for _, item := range items {
@@ -121,11 +121,11 @@ func (c *Catalogue) Dues(items []Item) []Due {
 		}
 		units[item.Product] += item.Quantity
 	}
-	var dues []Due
+	var dues []Entitlement
 	for _, id := range sequence {
 		p, _ := c.Product(id)
 		for _, a := range p.Access {
-			dues = append(dues, Due{Product: id, Kind: a.Kind, File: a.File, Units: units[id]})
+			dues = append(dues, Entitlement{Product: id, Kind: a.Kind, File: a.File, Units: units[id]})
 		}
 	}
 	return dues

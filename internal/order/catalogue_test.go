@@ -67,13 +67,13 @@ func TestFirstOfTwoProductsWithOneIDCounts(t *testing.T) {
 
 func TestUnitsOfAllLinesOfAProductAddUp(t *testing.T) {
 	t.Parallel()
-	dues := shop().Dues([]order.Item{
+	dues := shop().Entitlements([]order.Item{
 		{Line: 1, Product: "tool", Quantity: 1},
 		{Line: 2, Product: "guide", Quantity: 2},
 		{Line: 3, Product: ""},
 		{Line: 4, Product: "tool", Quantity: 3},
 	})
-	want := []order.Due{
+	want := []order.Entitlement{
 		{Product: "tool", Kind: "license", Units: 4},
 		{Product: "guide", Kind: "download", File: "guide.pdf", Units: 2},
 		{Product: "guide", Kind: "license", Units: 2},
@@ -81,14 +81,14 @@ func TestUnitsOfAllLinesOfAProductAddUp(t *testing.T) {
 	if diff := cmp.Diff(want, dues); diff != "" {
 		t.Errorf("dues (-want +got):\n%s", diff)
 	}
-	if got := shop().Dues([]order.Item{{Line: 1, Product: "left the catalogue", Quantity: 1}}); len(got) != 0 {
+	if got := shop().Entitlements([]order.Item{{Line: 1, Product: "left the catalogue", Quantity: 1}}); len(got) != 0 {
 		t.Errorf("something is owed for a product that is not sold: %v", got)
 	}
 }
 
 func TestSubjectSaysWhatIsOwed(t *testing.T) {
 	t.Parallel()
-	for want, due := range map[string]order.Due{
+	for want, due := range map[string]order.Entitlement{
 		"guide/download/guide.pdf": {Product: "guide", Kind: "download", File: "guide.pdf", Units: 2},
 		"guide/license":            {Product: "guide", Kind: "license", Units: 1},
 	} {
@@ -124,7 +124,7 @@ func owed(t *rapid.T, c *order.Catalogue, items []order.Item) map[string]int64 {
 		t.Fatalf("%d of ours and %d others of %d items", ours, others, len(items))
 	}
 	units := map[string]int64{}
-	for _, due := range c.Dues(matched) {
+	for _, due := range c.Entitlements(matched) {
 		if _, twice := units[due.Subject()]; twice {
 			t.Fatalf("%s is owed twice", due.Subject())
 		}

@@ -41,7 +41,7 @@ const (
 )
 
 // Says is the refusal in a person's words.
-func (r Refusal) Says() string {
+func (r Refusal) Message() string {
 	switch r {
 	case RefusedUnpaid:
 		return "the payment is not confirmed"

@@ -68,7 +68,7 @@ func TestNoResendReachesSomebodyWhoMayNotHaveIt(t *testing.T) {
 		if (outcome == order.OutcomeRefused) != (refusal != order.RefusedNone) {
 			t.Fatalf("%s with the refusal %q", outcome, refusal)
 		}
-		if refusal != order.RefusedNone && refusal.Says() == "" {
+		if refusal != order.RefusedNone && refusal.Message() == "" {
 			t.Fatalf("%s is said in no words", refusal)
 		}
 		if outcome == order.OutcomeRefused {

@@ -34,7 +34,7 @@ func TestARetryOpensWhatHasStoppedAndNothingElse(t *testing.T) {
 		if !slices.Equal(steps, c.steps) || outcome != c.outcome || refusal != c.refusal {
 			t.Errorf("%s: %v, %s, %q; want %v, %s, %q", c.name, steps, outcome, refusal, c.steps, c.outcome, c.refusal)
 		}
-		if refusal != "" && refusal.Says() == "" {
+		if refusal != "" && refusal.Message() == "" {
 			t.Errorf("%s: the refusal has no words", c.name)
 		}
 	}

@@ -21,49 +21,49 @@ const (
 	DisputeKeep = "keep"
 )
 
-// MoneyFacts are what the provider proves about the money after it was paid.
-type MoneyFacts struct {
+// ReversalFacts are what the provider proves about the money after it was paid.
+type ReversalFacts struct {
 	Paid     int64 // minor units; 0 when the provider does not say
 	Refunded int64 // by refunds that succeeded
 	Pending  int64 // by refunds that have not succeeded yet: noted, and take nothing away
 	Dispute  Dispute
 }
 
-// Verdict is what a person has decided about the access of an order.
-type Verdict string
+// Override is what a person has decided about the access of an order.
+type Override string
 
 // The verdicts of a person.
 const (
-	VerdictNone    Verdict = ""
-	VerdictRevoke  Verdict = "revoked"
-	VerdictRestore Verdict = "restored"
+	OverrideNone    Override = ""
+	OverrideRevoke  Override = "revoked"
+	OverrideRestore Override = "restored"
 )
 
 // Decided is a person's verdict, and what was known of the money then.
-type Decided struct {
-	Verdict  Verdict
+type OverrideSnapshot struct {
+	Override Override
 	Refunded int64
 	Dispute  Dispute
 }
 
 // Want is how one piece of access has to be. Units above Keep are revoked whatever State says; Keep 0 means all stay.
-type Want struct {
-	Due   Due
-	State AccessState // granted, held or revoked
-	Keep  int64
+type DesiredAccess struct {
+	Entitlement Entitlement
+	State       AccessState // granted, held or revoked
+	Keep        int64
 }
 
 // DecideAccess is the rule of refunds and disputes: how each piece of access has to be, and whether a refund leaves open
 // which of them it was for. A person's verdict comes first, a restoring one for as long as nothing new is known of the money.
-func DecideAccess(c *Catalogue, dues []Due, items []Item, m MoneyFacts, by Decided) (wants []Want, unclear bool) {
-	restored := by.Verdict == VerdictRestore && m.Refunded == by.Refunded && m.Dispute == by.Dispute
+func DecideAccess(c *Catalogue, dues []Entitlement, items []Item, m ReversalFacts, by OverrideSnapshot) (wants []DesiredAccess, unclear bool) {
+	restored := by.Override == OverrideRestore && m.Refunded == by.Refunded && m.Dispute == by.Dispute
 	full := m.Refunded > 0 && m.Refunded >= m.Paid && m.Paid > 0
 	units, told := Attribute(items, m.Refunded)
 	for _, due := range dues {
-		w := Want{Due: due, State: AccessGranted}
+		w := DesiredAccess{Entitlement: due, State: AccessGranted}
 		product, known := c.Product(due.Product)
 		switch {
-		case by.Verdict == VerdictRevoke:
+		case by.Override == OverrideRevoke:
 			w.State = AccessRevoked
 		case restored:
 		case full && product.Refund != RefundKeep:
@@ -71,7 +71,7 @@ func DecideAccess(c *Catalogue, dues []Due, items []Item, m MoneyFacts, by Decid
 		default:
 			w = partly(w, product, units[due.Product], told && !full)
 			if m.Refunded > 0 && !full && known && product.Refund != RefundKeep && (!told || product.Refund == RefundFull && units[due.Product] > 0) {
-				unclear = unclear || by.Verdict == VerdictNone || m.Refunded > by.Refunded
+				unclear = unclear || by.Override == OverrideNone || m.Refunded > by.Refunded
 			}
 			w = disputed(w, product, m.Dispute)
 		}
@@ -82,19 +82,19 @@ func DecideAccess(c *Catalogue, dues []Due, items []Item, m MoneyFacts, by Decid
 
 // partly ends what a partial refund can only have been for, where the shop wants that. A licence ends unit by unit;
 // what is given once however many units ends with the last of them.
-func partly(w Want, p Product, refunded int64, told bool) Want {
+func partly(w DesiredAccess, p Product, refunded int64, told bool) DesiredAccess {
 	if !told || p.Refund != RefundItem || refunded == 0 {
 		return w
 	}
-	if refunded >= w.Due.Units {
+	if refunded >= w.Entitlement.Units {
 		w.State = AccessRevoked
 	} else {
-		w.Keep = w.Due.Units - refunded
+		w.Keep = w.Entitlement.Units - refunded
 	}
 	return w
 }
 
-func disputed(w Want, p Product, d Dispute) Want {
+func disputed(w DesiredAccess, p Product, d Dispute) DesiredAccess {
 	if p.Dispute == DisputeKeep || w.State == AccessRevoked {
 		return w
 	}

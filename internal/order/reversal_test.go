@@ -22,7 +22,7 @@ var (
 		{Line: 1, Quantity: 1, Amount: 1000, Product: "guide"},
 		{Line: 2, Quantity: 3, Amount: 6000, Product: "app"},
 	}
-	soldDues = []order.Due{
+	soldDues = []order.Entitlement{
 		{Product: "guide", Kind: "download", File: "guide.pdf", Units: 1},
 		{Product: "app", Kind: "license", Units: 3},
 	}
@@ -40,40 +40,40 @@ func TestAccessFollowsRefundsAndDisputes(t *testing.T) {
 	held := state{Guide: order.AccessHeld, App: order.AccessHeld}
 	for name, c := range map[string]struct {
 		refund, dispute string
-		money           order.MoneyFacts
-		by              order.Decided
+		money           order.ReversalFacts
+		by              order.OverrideSnapshot
 		want            state
 	}{
-		"nothing happened":                      {money: order.MoneyFacts{}, want: granted},
-		"a full refund":                         {money: order.MoneyFacts{Refunded: 7000}, want: revoked},
-		"more than was paid":                    {money: order.MoneyFacts{Refunded: 7100}, want: revoked},
-		"a full refund that is kept":            {refund: order.RefundKeep, money: order.MoneyFacts{Refunded: 7000}, want: granted},
-		"a refund that has not succeeded":       {money: order.MoneyFacts{Pending: 7000}, want: granted},
-		"a part that names no item":             {money: order.MoneyFacts{Refunded: 500}, want: state{Guide: order.AccessGranted, App: order.AccessGranted, Unclear: true}},
-		"a part that is the guide, by default":  {money: order.MoneyFacts{Refunded: 1000}, want: state{Guide: order.AccessGranted, App: order.AccessGranted, Unclear: true}},
-		"a part that is the guide, by item":     {refund: order.RefundItem, money: order.MoneyFacts{Refunded: 1000}, want: state{Guide: order.AccessRevoked, App: order.AccessGranted}},
-		"a part that is one licence, by item":   {refund: order.RefundItem, money: order.MoneyFacts{Refunded: 2000}, want: state{Guide: order.AccessGranted, App: order.AccessGranted, Keep: 2}},
-		"a part that is all licences, by item":  {refund: order.RefundItem, money: order.MoneyFacts{Refunded: 6000}, want: state{Guide: order.AccessGranted, App: order.AccessRevoked}},
-		"a part that is both, by item":          {refund: order.RefundItem, money: order.MoneyFacts{Refunded: 3000}, want: state{Guide: order.AccessRevoked, App: order.AccessGranted, Keep: 2}},
-		"a part that names no item, by item":    {refund: order.RefundItem, money: order.MoneyFacts{Refunded: 500}, want: state{Guide: order.AccessGranted, App: order.AccessGranted, Unclear: true}},
-		"a part that is kept":                   {refund: order.RefundKeep, money: order.MoneyFacts{Refunded: 500}, want: granted},
-		"an inquiry":                            {money: order.MoneyFacts{Dispute: order.DisputeInquiry}, want: granted},
-		"an open dispute":                       {money: order.MoneyFacts{Dispute: order.DisputeOpen}, want: held},
-		"an open dispute that is kept":          {dispute: order.DisputeKeep, money: order.MoneyFacts{Dispute: order.DisputeOpen}, want: granted},
-		"a dispute that was won":                {money: order.MoneyFacts{Dispute: order.DisputeWon}, want: granted},
-		"a dispute that was lost":               {money: order.MoneyFacts{Dispute: order.DisputeLost}, want: revoked},
-		"a dispute of what was refunded":        {money: order.MoneyFacts{Refunded: 7000, Dispute: order.DisputeOpen}, want: revoked},
-		"a won dispute of what was refunded":    {money: order.MoneyFacts{Refunded: 7000, Dispute: order.DisputeWon}, want: revoked},
-		"revoked by a person":                   {by: order.Decided{Verdict: order.VerdictRevoke}, want: revoked},
-		"revoked by a person, dispute won":      {money: order.MoneyFacts{Dispute: order.DisputeWon}, by: order.Decided{Verdict: order.VerdictRevoke}, want: revoked},
-		"restored after a full refund":          {money: order.MoneyFacts{Refunded: 7000}, by: order.Decided{Verdict: order.VerdictRestore, Refunded: 7000}, want: granted},
-		"restored, then refunded":               {money: order.MoneyFacts{Refunded: 7000}, by: order.Decided{Verdict: order.VerdictRestore}, want: revoked},
-		"restored, then disputed":               {money: order.MoneyFacts{Dispute: order.DisputeOpen}, by: order.Decided{Verdict: order.VerdictRestore}, want: held},
-		"a part that a person has seen":         {money: order.MoneyFacts{Refunded: 500}, by: order.Decided{Verdict: order.VerdictRestore, Refunded: 500}, want: granted},
-		"another part after a person has seen":  {money: order.MoneyFacts{Refunded: 900}, by: order.Decided{Verdict: order.VerdictRestore, Refunded: 500}, want: state{Guide: order.AccessGranted, App: order.AccessGranted, Unclear: true}},
-		"a part seen, then a dispute that won":  {money: order.MoneyFacts{Refunded: 500, Dispute: order.DisputeWon}, by: order.Decided{Verdict: order.VerdictRestore, Refunded: 500}, want: granted},
-		"a part, after which a person revoked":  {money: order.MoneyFacts{Refunded: 500}, by: order.Decided{Verdict: order.VerdictRevoke, Refunded: 500}, want: revoked},
-		"a part, and a dispute is open as well": {money: order.MoneyFacts{Refunded: 500, Dispute: order.DisputeOpen}, want: state{Guide: order.AccessHeld, App: order.AccessHeld, Unclear: true}},
+		"nothing happened":                      {money: order.ReversalFacts{}, want: granted},
+		"a full refund":                         {money: order.ReversalFacts{Refunded: 7000}, want: revoked},
+		"more than was paid":                    {money: order.ReversalFacts{Refunded: 7100}, want: revoked},
+		"a full refund that is kept":            {refund: order.RefundKeep, money: order.ReversalFacts{Refunded: 7000}, want: granted},
+		"a refund that has not succeeded":       {money: order.ReversalFacts{Pending: 7000}, want: granted},
+		"a part that names no item":             {money: order.ReversalFacts{Refunded: 500}, want: state{Guide: order.AccessGranted, App: order.AccessGranted, Unclear: true}},
+		"a part that is the guide, by default":  {money: order.ReversalFacts{Refunded: 1000}, want: state{Guide: order.AccessGranted, App: order.AccessGranted, Unclear: true}},
+		"a part that is the guide, by item":     {refund: order.RefundItem, money: order.ReversalFacts{Refunded: 1000}, want: state{Guide: order.AccessRevoked, App: order.AccessGranted}},
+		"a part that is one licence, by item":   {refund: order.RefundItem, money: order.ReversalFacts{Refunded: 2000}, want: state{Guide: order.AccessGranted, App: order.AccessGranted, Keep: 2}},
+		"a part that is all licences, by item":  {refund: order.RefundItem, money: order.ReversalFacts{Refunded: 6000}, want: state{Guide: order.AccessGranted, App: order.AccessRevoked}},
+		"a part that is both, by item":          {refund: order.RefundItem, money: order.ReversalFacts{Refunded: 3000}, want: state{Guide: order.AccessRevoked, App: order.AccessGranted, Keep: 2}},
+		"a part that names no item, by item":    {refund: order.RefundItem, money: order.ReversalFacts{Refunded: 500}, want: state{Guide: order.AccessGranted, App: order.AccessGranted, Unclear: true}},
+		"a part that is kept":                   {refund: order.RefundKeep, money: order.ReversalFacts{Refunded: 500}, want: granted},
+		"an inquiry":                            {money: order.ReversalFacts{Dispute: order.DisputeInquiry}, want: granted},
+		"an open dispute":                       {money: order.ReversalFacts{Dispute: order.DisputeOpen}, want: held},
+		"an open dispute that is kept":          {dispute: order.DisputeKeep, money: order.ReversalFacts{Dispute: order.DisputeOpen}, want: granted},
+		"a dispute that was won":                {money: order.ReversalFacts{Dispute: order.DisputeWon}, want: granted},
+		"a dispute that was lost":               {money: order.ReversalFacts{Dispute: order.DisputeLost}, want: revoked},
+		"a dispute of what was refunded":        {money: order.ReversalFacts{Refunded: 7000, Dispute: order.DisputeOpen}, want: revoked},
+		"a won dispute of what was refunded":    {money: order.ReversalFacts{Refunded: 7000, Dispute: order.DisputeWon}, want: revoked},
+		"revoked by a person":                   {by: order.OverrideSnapshot{Override: order.OverrideRevoke}, want: revoked},
+		"revoked by a person, dispute won":      {money: order.ReversalFacts{Dispute: order.DisputeWon}, by: order.OverrideSnapshot{Override: order.OverrideRevoke}, want: revoked},
+		"restored after a full refund":          {money: order.ReversalFacts{Refunded: 7000}, by: order.OverrideSnapshot{Override: order.OverrideRestore, Refunded: 7000}, want: granted},
+		"restored, then refunded":               {money: order.ReversalFacts{Refunded: 7000}, by: order.OverrideSnapshot{Override: order.OverrideRestore}, want: revoked},
+		"restored, then disputed":               {money: order.ReversalFacts{Dispute: order.DisputeOpen}, by: order.OverrideSnapshot{Override: order.OverrideRestore}, want: held},
+		"a part that a person has seen":         {money: order.ReversalFacts{Refunded: 500}, by: order.OverrideSnapshot{Override: order.OverrideRestore, Refunded: 500}, want: granted},
+		"another part after a person has seen":  {money: order.ReversalFacts{Refunded: 900}, by: order.OverrideSnapshot{Override: order.OverrideRestore, Refunded: 500}, want: state{Guide: order.AccessGranted, App: order.AccessGranted, Unclear: true}},
+		"a part seen, then a dispute that won":  {money: order.ReversalFacts{Refunded: 500, Dispute: order.DisputeWon}, by: order.OverrideSnapshot{Override: order.OverrideRestore, Refunded: 500}, want: granted},
+		"a part, after which a person revoked":  {money: order.ReversalFacts{Refunded: 500}, by: order.OverrideSnapshot{Override: order.OverrideRevoke, Refunded: 500}, want: revoked},
+		"a part, and a dispute is open as well": {money: order.ReversalFacts{Refunded: 500, Dispute: order.DisputeOpen}, want: state{Guide: order.AccessHeld, App: order.AccessHeld, Unclear: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -168,13 +168,13 @@ func TestWhatAPartialRefundIsToldToBeForAddsUp(t *testing.T) {
 func TestFullRefundIsNeverGrantedWithoutAPerson(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		m := order.MoneyFacts{Paid: 7000, Refunded: rapid.Int64Range(7000, 8000).Draw(t, "refunded"),
+		m := order.ReversalFacts{Paid: 7000, Refunded: rapid.Int64Range(7000, 8000).Draw(t, "refunded"),
 			Dispute: rapid.SampledFrom([]order.Dispute{"", "inquiry", "open", "won", "lost"}).Draw(t, "dispute")}
-		by := order.Decided{Verdict: rapid.SampledFrom([]order.Verdict{"", "revoked"}).Draw(t, "verdict")}
+		by := order.OverrideSnapshot{Override: rapid.SampledFrom([]order.Override{"", "revoked"}).Draw(t, "verdict")}
 		wants, unclear := order.DecideAccess(policies(rapid.SampledFrom([]string{"full", "item"}).Draw(t, "refund"), "hold"), soldDues, soldItems, m, by)
 		for _, w := range wants {
 			if w.State != order.AccessRevoked {
-				t.Fatalf("%s is %s", w.Due.Product, w.State)
+				t.Fatalf("%s is %s", w.Entitlement.Product, w.State)
 			}
 		}
 		if unclear {
@@ -187,24 +187,24 @@ func TestVerdictIsRefusedWhereItChangesNothing(t *testing.T) {
 	t.Parallel()
 	paid := order.PaymentConfirmed
 	for name, c := range map[string]struct {
-		verdict order.Verdict
-		facts   order.VerdictFacts
+		verdict order.Override
+		facts   order.OverrideFacts
 		want    order.Refusal
 	}{
-		"unpaid":                     {order.VerdictRevoke, order.VerdictFacts{Payment: order.PaymentPending, Owed: 1, Whole: 1}, order.RefusedUnpaid},
-		"nothing owed":               {order.VerdictRevoke, order.VerdictFacts{Payment: paid}, order.RefusedNothingOwed},
-		"revoke what is granted":     {order.VerdictRevoke, order.VerdictFacts{Payment: paid, Owed: 2, Whole: 2}, ""},
-		"revoke what is held":        {order.VerdictRevoke, order.VerdictFacts{Payment: paid, Owed: 2}, ""},
-		"revoke what is revoked":     {order.VerdictRevoke, order.VerdictFacts{Payment: paid, Owed: 2, Revoked: 2}, order.RefusedRevoked},
-		"restore what is revoked":    {order.VerdictRestore, order.VerdictFacts{Payment: paid, Owed: 2, Revoked: 2}, ""},
-		"restore what is held":       {order.VerdictRestore, order.VerdictFacts{Payment: paid, Owed: 2}, ""},
-		"restore what is granted":    {order.VerdictRestore, order.VerdictFacts{Payment: paid, Owed: 2, Whole: 2}, order.RefusedGranted},
-		"leave it after a part":      {order.VerdictRestore, order.VerdictFacts{Payment: paid, Owed: 2, Whole: 2, Asked: true}, ""},
-		"revoke again where stopped": {order.VerdictRevoke, order.VerdictFacts{Payment: paid, Owed: 2, Revoked: 2, Asked: true}, ""},
+		"unpaid":                     {order.OverrideRevoke, order.OverrideFacts{Payment: order.PaymentPending, Owed: 1, Whole: 1}, order.RefusedUnpaid},
+		"nothing owed":               {order.OverrideRevoke, order.OverrideFacts{Payment: paid}, order.RefusedNothingOwed},
+		"revoke what is granted":     {order.OverrideRevoke, order.OverrideFacts{Payment: paid, Owed: 2, Whole: 2}, ""},
+		"revoke what is held":        {order.OverrideRevoke, order.OverrideFacts{Payment: paid, Owed: 2}, ""},
+		"revoke what is revoked":     {order.OverrideRevoke, order.OverrideFacts{Payment: paid, Owed: 2, Revoked: 2}, order.RefusedRevoked},
+		"restore what is revoked":    {order.OverrideRestore, order.OverrideFacts{Payment: paid, Owed: 2, Revoked: 2}, ""},
+		"restore what is held":       {order.OverrideRestore, order.OverrideFacts{Payment: paid, Owed: 2}, ""},
+		"restore what is granted":    {order.OverrideRestore, order.OverrideFacts{Payment: paid, Owed: 2, Whole: 2}, order.RefusedGranted},
+		"leave it after a part":      {order.OverrideRestore, order.OverrideFacts{Payment: paid, Owed: 2, Whole: 2, Asked: true}, ""},
+		"revoke again where stopped": {order.OverrideRevoke, order.OverrideFacts{Payment: paid, Owed: 2, Revoked: 2, Asked: true}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			outcome, refusal := order.DecideVerdict(c.verdict, c.facts)
+			outcome, refusal := order.DecideOverride(c.verdict, c.facts)
 			if refusal != c.want || (outcome == order.OutcomeRefused) != (c.want != "") {
 				t.Errorf("%s, refused for %q; want %q", outcome, refusal, c.want)
 			}

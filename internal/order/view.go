@@ -4,25 +4,25 @@ import "time"
 
 // View is everything that the order page, the operator's commands and JSON show of one
 type View struct {
-	Key           Key
-	Facts         Facts
-	Reason        Reason // why it needs attention; empty when it does not
-	Class         Class  // the class of the failure behind it, when there was one
-	AttentionAt   *time.Time
-	Total         Money
-	PaymentRef    string
-	Refunded      int64   // by refunds that succeeded, in the total's minor units
-	RefundPending int64   // by refunds that have not succeeded yet
-	Dispute       Dispute // how the payment's disputes stand
-	ReviewDue     bool    // the provider has to be asked about refunds and disputes
-	ChangeDue     bool    // access is not yet as it has to be
-	Address       string  // where messages go; empty when the provider gave none
-	CreatedAt     time.Time
-	ConfirmedAt   *time.Time
-	LookedAt      *time.Time // when the provider was last asked
-	Items         []Item
-	Grants        []Grant
-	Emails        []EmailView // oldest generation first
+	Key             Key
+	Facts           Facts
+	Reason          Reason // why it needs attention; empty when it does not
+	Class           Class  // the class of the failure behind it, when there was one
+	AttentionAt     *time.Time
+	Total           Money
+	PaymentRef      string
+	Refunded        int64   // by refunds that succeeded, in the total's minor units
+	RefundPending   int64   // by refunds that have not succeeded yet
+	Dispute         Dispute // how the payment's disputes stand
+	ReversalDue     bool    // the provider has to be asked about refunds and disputes
+	AccessChangeDue bool    // access is not yet as it has to be
+	Address         string  // where messages go; empty when the provider gave none
+	CreatedAt       time.Time
+	ConfirmedAt     *time.Time
+	CheckedAt       *time.Time // when the provider was last asked
+	Items           []Item
+	Grants          []Grant
+	Emails          []EmailView // oldest generation first
 }
 
 // Grant is access that was given.
@@ -41,7 +41,7 @@ type EmailView struct {
 	Generation     int
 	State          EmailState
 	Superseded     bool // a newer one to another address took its place
-	Rests          bool // not wanted now, because access has ended or is held
+	Suspended      bool // not wanted now, because access has ended or is held
 	Delivery       Delivery
 	Detail         string // the provider's word for how it came back; empty when there is none
 	Class          Class  // of the last failure; empty when there was none

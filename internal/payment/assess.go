@@ -37,7 +37,7 @@ func assessItems(c *order.Catalogue, p *order.Assessment, ours, others int) {
 	case others > 0:
 		p.Reason, p.Class = order.ReasonItemsUnknown, order.ClassPermanent
 	default:
-		p.Dues = c.Dues(p.Items)
+		p.Entitlements = c.Entitlements(p.Items)
 		if p.Email == "" {
 			p.Reason, p.Class = order.ReasonNoAddress, order.ClassPermanent
 		}

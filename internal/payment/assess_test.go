@@ -62,9 +62,9 @@ func TestWhatTheProviderProvesIsJudged(t *testing.T) {
 		}
 		c.change(&facts)
 		got := payment.Assess(order.Key{Environment: "test", Session: "cs_1"}, order.Test, catalogue(), facts)
-		if got.State != c.state || got.Reason != c.reason || len(got.Dues) != c.dues || got.Processing != c.processing {
+		if got.State != c.state || got.Reason != c.reason || len(got.Entitlements) != c.dues || got.Processing != c.processing {
 			t.Errorf("%s: %s, reason %q, %d dues, processing %v; want %s, %q, %d, %v",
-				name, got.State, got.Reason, len(got.Dues), got.Processing, c.state, c.reason, c.dues, c.processing)
+				name, got.State, got.Reason, len(got.Entitlements), got.Processing, c.state, c.reason, c.dues, c.processing)
 		}
 		if (got.Reason != "") != (got.Class == order.ClassPermanent) {
 			t.Errorf("%s: reason %q with class %q", name, got.Reason, got.Class)

@@ -13,11 +13,11 @@ import (
 type Inspector interface {
 	// Inspect looks at the key, at the account's webhook endpoints and at what is for sale, as far as the provider's API
 	// tells. It ends with the context, and says of what it could not see why it could not.
-	Inspect(ctx context.Context, w Wanted) Inspection
+	Inspect(ctx context.Context, w Requirements) Inspection
 }
 
 // Wanted is what an environment needs of its account.
-type Wanted struct {
+type Requirements struct {
 	WebhookURL string   // where the account's events have to go
 	Refs       []string // the catalogue's ids, of whatever provider and mode
 }

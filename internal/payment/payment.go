@@ -50,7 +50,7 @@ type Event struct {
 	Hint       Hint
 	Mode       order.Mode // empty when the event does not say
 	Session    string     // the session's id; of refunds and disputes only where the event names it
-	PaymentRef string     // what joins refunds and disputes to a session, when the event has it: Books knows what it means
+	PaymentRef string     // what joins refunds and disputes to a session, when the event has it: Reader knows what it means
 	Account    string     // the connected account the event belongs to, when it names one
 }
 
@@ -84,7 +84,7 @@ type Facts struct {
 
 // Provider is one payment provider, configured for one environment.
 type Provider interface {
-	Books
+	Reader
 	// Verify checks the signature over the raw body against every configured secret. Errors wrap ErrSignature.
 	Verify(header http.Header, body []byte, now time.Time) error
 	// Translate reads a verified body. Errors wrap ErrMalformed.

@@ -35,8 +35,8 @@ type Runs interface {
 	Running(ctx context.Context, key order.Key) (bool, error)
 	// Review has an order's run, or a new one, ask how its money stands.
 	Review(ctx context.Context, key order.Key) error
-	// LeftBehind hands over events that have waited for longer than grace, at most limit of them.
-	LeftBehind(ctx context.Context, grace time.Duration, limit int) (handed, left int, err error)
+	// DispatchStale hands over events that have waited for longer than grace, at most limit of them.
+	DispatchStale(ctx context.Context, grace time.Duration, limit int) (handed, left int, err error)
 }
 
 // Stuck goes through everything in the ledger that should be under way: events that no starter has handed over, orders
@@ -102,7 +102,7 @@ func (s Stuck) review(ctx context.Context, key order.Key, r *ledger.Reconciliati
 func (s Stuck) handOverEvents(ctx context.Context, r *ledger.Reconciliation) {
 	limited, cancel := context.WithTimeout(ctx, eventsTake)
 	defer cancel()
-	handed, left, err := s.Runs.LeftBehind(limited, cmp.Or(s.Age, undispatched), eventsAtOnce)
+	handed, left, err := s.Runs.DispatchStale(limited, cmp.Or(s.Age, undispatched), eventsAtOnce)
 	r.Checked, r.Repaired, r.Remaining = r.Checked+handed+left, r.Repaired+handed, r.Remaining+left
 	if err != nil {
 		s.Log.WarnContext(ctx, "events that were left behind could not be handed over", "left", left, "error", err)

@@ -50,8 +50,8 @@ func verify(header http.Header, body []byte) error {
 }
 
 type fakeProvider struct {
-	payment.Books // no page asks for them
-	prefix        string
+	payment.Reader // no page asks for them
+	prefix         string
 }
 
 func (fakeProvider) Verify(header http.Header, body []byte, _ time.Time) error {
@@ -184,7 +184,7 @@ func (s *shop) StoreReversal(ctx context.Context, e ledger.WebhookEvent) (string
 	return "cs_test_of_" + e.PaymentRef, stored, err
 }
 
-func (s *shop) HandOver(ctx context.Context, key order.Key, event string, next ledger.Next) error {
+func (s *shop) Dispatch(ctx context.Context, key order.Key, event string, next ledger.Next) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.handCtx = ctx

@@ -34,7 +34,7 @@ type Events interface {
 
 // Dispatcher hands a stored event over to the engine and marks it dispatched.
 type Dispatcher interface {
-	HandOver(ctx context.Context, key order.Key, event string, next ledger.Next) error
+	Dispatch(ctx context.Context, key order.Key, event string, next ledger.Next) error
 }
 
 // EmailEvents stores the email provider's events.

@@ -89,7 +89,7 @@ func (s *server) storeEvent(ctx context.Context, environment Environment, event 
 	}
 	handing, cancel := context.WithTimeout(ctx, handOverTime)
 	defer cancel()
-	if err := s.Dispatcher.HandOver(handing, key, event.ID, stored.Next); err != nil {
+	if err := s.Dispatcher.Dispatch(handing, key, event.ID, stored.Next); err != nil {
 		log.Warn("event not handed over yet: the dispatcher will", "order", key.String(), "error", err)
 	}
 	return answerStored

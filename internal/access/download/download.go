@@ -19,6 +19,6 @@ func New() Download { return Download{} }
 func (Download) Kind() order.AccessKind { return Kind }
 
 // Make returns one grant however many units were bought.
-func (Download) Make(order.Due) ([]access.Made, error) {
-	return []access.Made{{Unit: 1}}, nil
+func (Download) Issue(order.Entitlement) ([]access.Issued, error) {
+	return []access.Issued{{Unit: 1}}, nil
 }

@@ -13,11 +13,11 @@ import (
 func TestDownloadIsGivenOnceHoweverManyUnits(t *testing.T) {
 	t.Parallel()
 	for _, units := range []int64{1, 3, 1000} {
-		got, err := download.New().Make(order.Due{Product: "guide", Kind: download.Kind, File: "guide.pdf", Units: units})
+		got, err := download.New().Issue(order.Entitlement{Product: "guide", Kind: download.Kind, File: "guide.pdf", Units: units})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff([]access.Made{{Unit: 1}}, got); diff != "" {
+		if diff := cmp.Diff([]access.Issued{{Unit: 1}}, got); diff != "" {
 			t.Errorf("%d units (-want +got):\n%s", units, diff)
 		}
 	}

@@ -39,17 +39,17 @@ func (License) Kind() order.AccessKind { return Kind }
 
 // Make returns a key like "8KX2M-0ZQ4T-…" for each unit. It fails on a bad number of units (ErrUnits) and when the
 // source of randomness does.
-func (l License) Make(due order.Due) ([]access.Made, error) {
+func (l License) Issue(due order.Entitlement) ([]access.Issued, error) {
 	if due.Units < 1 || due.Units > MaxUnits {
 		return nil, fmt.Errorf("%w: %d, at most %d", ErrUnits, due.Units, MaxUnits)
 	}
-	made := make([]access.Made, 0, due.Units)
+	made := make([]access.Issued, 0, due.Units)
 	for unit := range due.Units {
 		key, err := l.key()
 		if err != nil {
 			return nil, fmt.Errorf("draw a licence key: %w", err)
 		}
-		made = append(made, access.Made{Unit: unit + 1, Secret: key})
+		made = append(made, access.Issued{Unit: unit + 1, Secret: key})
 	}
 	return made, nil
 }

@@ -17,14 +17,14 @@ import (
 
 var keyShape = regexp.MustCompile(`^[0-9A-HJKMNP-TV-Z]{5}(-[0-9A-HJKMNP-TV-Z]{5}){4}$`)
 
-func due(units int64) order.Due {
-	return order.Due{Product: "guide", Kind: license.Kind, Units: units}
+func due(units int64) order.Entitlement {
+	return order.Entitlement{Product: "guide", Kind: license.Kind, Units: units}
 }
 
 func TestEveryUnitHasAKeyOfItsOwn(t *testing.T) {
 	t.Parallel()
 	const units = 1000
-	made, err := license.New(rand.Reader).Make(due(units))
+	made, err := license.New(rand.Reader).Issue(due(units))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,11 +59,11 @@ func TestKeysComeFromTheGivenRandomness(t *testing.T) {
 	for i := range random {
 		random[i] = byte(i)
 	}
-	made, err := license.New(bytes.NewReader(random)).Make(due(2))
+	made, err := license.New(bytes.NewReader(random)).Issue(due(2))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []access.Made{
+	want := []access.Issued{
 		{Unit: 1, Secret: "01234-56789-ABCDE-FGHJK-MNPQR"},
 		{Unit: 2, Secret: "STVWX-YZ012-34567-89ABC-DEFGH"},
 	}
@@ -74,7 +74,7 @@ func TestKeysComeFromTheGivenRandomness(t *testing.T) {
 
 func TestRandomnessThatRunsDryMakesNoKey(t *testing.T) {
 	t.Parallel()
-	made, err := license.New(bytes.NewReader(make([]byte, 49))).Make(due(2))
+	made, err := license.New(bytes.NewReader(make([]byte, 49))).Issue(due(2))
 	if !errors.Is(err, io.ErrUnexpectedEOF) || made != nil {
 		t.Errorf("got %v, %v; want no keys and an error", made, err)
 	}
@@ -83,7 +83,7 @@ func TestRandomnessThatRunsDryMakesNoKey(t *testing.T) {
 func TestUnitsOutOfRangeAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, units := range []int64{-1, 0, license.MaxUnits + 1} {
-		if _, err := license.New(rand.Reader).Make(due(units)); !errors.Is(err, license.ErrUnits) {
+		if _, err := license.New(rand.Reader).Issue(due(units)); !errors.Is(err, license.ErrUnits) {
 			t.Errorf("%d units: %v; want ErrUnits", units, err)
 		}
 	}

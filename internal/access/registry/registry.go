@@ -10,8 +10,8 @@ import (
 )
 
 // Own lists the kinds that are wholly Handover's.
-func Own() []access.Own {
-	return []access.Own{
+func Local() []access.Local {
+	return []access.Local{
 		download.New(),
 		license.New(rand.Reader),
 	}
@@ -20,7 +20,7 @@ func Own() []access.Own {
 // Names lists the words of all kinds, as the catalogue uses them.
 func Names() []string {
 	var names []string
-	for _, kind := range Own() {
+	for _, kind := range Local() {
 		names = append(names, string(kind.Kind()))
 	}
 	return names

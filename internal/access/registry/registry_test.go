@@ -16,11 +16,11 @@ func TestOwnKindsConform(t *testing.T) {
 	if !slices.Equal(names, []string{"download", "license"}) {
 		t.Errorf("kinds: %v", names)
 	}
-	for _, kind := range registry.Own() {
+	for _, kind := range registry.Local() {
 		t.Run(string(kind.Kind()), func(t *testing.T) {
 			t.Parallel()
 			for _, units := range []int64{1, 2, 7} {
-				made, err := kind.Make(order.Due{Product: "p", Kind: kind.Kind(), File: "f", Units: units})
+				made, err := kind.Issue(order.Entitlement{Product: "p", Kind: kind.Kind(), File: "f", Units: units})
 				if err != nil {
 					t.Fatal(err)
 				}

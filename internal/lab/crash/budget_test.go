@@ -27,7 +27,7 @@ func TestASecondRunAndAResetDoNotRefillTheBudget(t *testing.T) {
 	s.AwaitFault("fired", f, 3)
 	reset(t, s, session)
 	want := delivered(1, 5)
-	want.Email, want.Buyer, want.Stopped, want.Attention = order.EmailAttention, order.CustomerEmailPending, 1, order.ReasonEmailSpent
+	want.Email, want.Buyer, want.Stopped, want.Attention = order.EmailAttention, order.CustomerEmailPending, 1, order.ReasonEmailExhausted
 	want.Messages[0].Accepted, want.Told = 0, false
 	s.AwaitOutcome(session, want)
 	if diff := cmp.Diff(want, s.Outcome(session)); diff != "" {
@@ -37,7 +37,7 @@ func TestASecondRunAndAResetDoNotRefillTheBudget(t *testing.T) {
 	s.Eventually("the reset run listens", func() bool {
 		state, err := s.Temporal.QueryWorkflow(t.Context(), harness.WorkflowID(session), run, "state")
 		var facts struct{ Reason order.Reason }
-		return err == nil && state.Get(&facts) == nil && facts.Reason == order.ReasonEmailSpent
+		return err == nil && state.Get(&facts) == nil && facts.Reason == order.ReasonEmailExhausted
 	})
 	if diff := cmp.Diff(want, s.Outcome(session)); diff != "" {
 		t.Errorf("after another reset (-want +got):\n%s", diff)

@@ -21,11 +21,11 @@ func expect(f Facts) expected {
 	}
 	all := owed(f.Order.Lines)
 	refunded, dispute := f.money()
-	switch f.Verdict.What {
-	case order.VerdictRevoke:
+	switch f.Override.What {
+	case order.OverrideRevoke:
 		return expected{}
-	case order.VerdictRestore:
-		if f.Verdict.Refunded == refunded && f.Verdict.Dispute == dispute {
+	case order.OverrideRestore:
+		if f.Override.Refunded == refunded && f.Override.Dispute == dispute {
 			return expected{open: all}
 		}
 	}
@@ -55,7 +55,7 @@ func expect(f Facts) expected {
 		}
 	}
 	e.held = e.held && len(e.open) == 0
-	asked := f.Verdict.What == order.VerdictNone || refunded > f.Verdict.Refunded
+	asked := f.Override.What == order.OverrideNone || refunded > f.Override.Refunded
 	e.unclear = asked && refunded > 0 && !full && namesNoItem(f.Order.Lines, back, told)
 	return e
 }

@@ -16,7 +16,7 @@ func TestAccessIsExpectedAsTheSellersRulesSay(t *testing.T) {
 		lines   []Line
 		refund  int64
 		dispute string
-		verdict order.Verdict
+		verdict order.Override
 		open    int // units, a download counts as one
 		unclear bool
 	}{
@@ -31,8 +31,8 @@ func TestAccessIsExpectedAsTheSellersRulesSay(t *testing.T) {
 		"an inquiry":                              {lines: both, dispute: "warning_needs_response", open: 5},
 		"lost":                                    {lines: both, dispute: "lost", open: 1},
 		"won":                                     {lines: both, dispute: "won", open: 5},
-		"a person ended it":                       {lines: both, verdict: order.VerdictRevoke},
-		"a person gave it back after that refund": {lines: both, refund: 12600, verdict: order.VerdictRestore, open: 5},
+		"a person ended it":                       {lines: both, verdict: order.OverrideRevoke},
+		"a person gave it back after that refund": {lines: both, refund: 12600, verdict: order.OverrideRestore, open: 5},
 		"it can be for one thing or for others":   {lines: []Line{{"set", 1}, {"birds", 5}, {"gift", 2}}, refund: 4100, open: 5, unclear: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -44,7 +44,7 @@ func TestAccessIsExpectedAsTheSellersRulesSay(t *testing.T) {
 			if c.dispute != "" {
 				f.Disputes = []sandbox.Dispute{{Status: c.dispute}, {Status: "warning_closed"}}
 			}
-			f.Verdict = Verdict{What: c.verdict, Refunded: c.refund}
+			f.Override = Override{What: c.verdict, Refunded: c.refund}
 			if e := expect(f); len(e.open) != c.open || e.unclear != c.unclear {
 				t.Errorf("%d units open, unclear %t; want %d, %t", len(e.open), e.unclear, c.open, c.unclear)
 			}
@@ -66,18 +66,18 @@ func TestTheJudgeAndTheProductAgreeAboutMoney(t *testing.T) {
 		}
 		f.Disputes = []sandbox.Dispute{{Status: pick(d, states...)}}
 		refunded, dispute := f.money()
-		f.Verdict = Verdict{What: pick(d, order.VerdictNone, order.VerdictNone, order.VerdictRestore, order.VerdictRevoke)}
-		if f.Verdict.What != order.VerdictNone {
-			f.Verdict.Refunded, f.Verdict.Dispute = pick(d, refunded, refunded/2), pick(d, dispute, dispute, order.DisputeNone)
+		f.Override = Override{What: pick(d, order.OverrideNone, order.OverrideNone, order.OverrideRestore, order.OverrideRevoke)}
+		if f.Override.What != order.OverrideNone {
+			f.Override.Refunded, f.Override.Dispute = pick(d, refunded, refunded/2), pick(d, dispute, dispute, order.DisputeNone)
 		}
 		items := itemsOf(f.Order.Lines)
-		wants, unclear := order.DecideAccess(catalogue, catalogue.Dues(items), items,
-			order.MoneyFacts{Paid: f.Captured, Refunded: refunded, Dispute: dispute},
-			order.Decided{Verdict: f.Verdict.What, Refunded: f.Verdict.Refunded, Dispute: f.Verdict.Dispute})
+		wants, unclear := order.DecideAccess(catalogue, catalogue.Entitlements(items), items,
+			order.ReversalFacts{Paid: f.Captured, Refunded: refunded, Dispute: dispute},
+			order.OverrideSnapshot{Override: f.Override.What, Refunded: f.Override.Refunded, Dispute: f.Override.Dispute})
 		e := expect(f)
 		if open := openOf(wants); !sameUnits(open, e.open) || unclear != e.unclear {
 			t.Fatalf("lines %v, %s, verdict on %d %q:\nthe product opens %v, unclear %t;\nthe judge expects %v, unclear %t",
-				f.Order.Lines, moneyText(f), f.Verdict.Refunded, f.Verdict.Dispute, open, unclear, e.open, e.unclear)
+				f.Order.Lines, moneyText(f), f.Override.Refunded, f.Override.Dispute, open, unclear, e.open, e.unclear)
 		}
 	}
 }
@@ -116,15 +116,15 @@ func itemsOf(lines []Line) (items []order.Item) {
 }
 
 // openOf lists what stays open by the product's own rule, in the units of the judge.
-func openOf(wants []order.Want) (open []unit) {
+func openOf(wants []order.DesiredAccess) (open []unit) {
 	for _, w := range wants {
 		units := int64(1)
-		if w.Due.Kind == "license" {
-			units = w.Due.Units
+		if w.Entitlement.Kind == "license" {
+			units = w.Entitlement.Units
 		}
 		for n := int64(1); n <= units; n++ {
 			if w.State == order.AccessGranted && (w.Keep == 0 || n <= w.Keep) {
-				open = append(open, unit{w.Due.Product, string(w.Due.Kind), w.Due.File, n})
+				open = append(open, unit{w.Entitlement.Product, string(w.Entitlement.Kind), w.Entitlement.File, n})
 			}
 		}
 	}

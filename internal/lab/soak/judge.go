@@ -162,8 +162,8 @@ func judgeMoney(f Facts, e expected, add adder) {
 	if want := door(f, e); f.Door != 0 && f.Door != want {
 		add(MoneyDisagrees, "the newest link is answered %d, want %d; %s", f.Door, want, moneyText(f))
 	}
-	v := f.Verdict
-	if v.What != order.VerdictNone && !slices.ContainsFunc(f.Money, func(m MoneyState) bool {
+	v := f.Override
+	if v.What != order.OverrideNone && !slices.ContainsFunc(f.Money, func(m MoneyState) bool {
 		return m.Refunded == v.Refunded && m.Dispute == v.Dispute && !m.At.After(v.At.Add(time.Second))
 	}) {
 		add(MoneyDisagrees, "the ledger noted with a verdict: refunded %d, dispute %q; it never was so before", v.Refunded, v.Dispute)
@@ -183,5 +183,5 @@ func door(f Facts, e expected) int {
 
 func moneyText(f Facts) string {
 	refunded, dispute := f.money()
-	return fmt.Sprintf("paid %d, refunded %d, dispute %q, verdict %q", f.Captured, refunded, dispute, f.Verdict.What)
+	return fmt.Sprintf("paid %d, refunded %d, dispute %q, verdict %q", f.Captured, refunded, dispute, f.Override.What)
 }

@@ -96,7 +96,7 @@ func TestTheJudgeHasNothingToSayOfWhatIsRight(t *testing.T) {
 		"disputed, and held":                  func(f *soak.Facts) { dispute(f, "needs_response"); end(f, order.AccessHeld, 403) },
 		"a refund that failed takes nothing":  func(f *soak.Facts) { f.Refunds = []sandbox.Refund{{Amount: 3800, Status: "failed"}} },
 		"an email that was accepted in time":  func(f *soak.Facts) { refund(f, 3800); end(f, order.AccessRevoked, 410); f.Messages[0].At = f.EndedAt },
-		"a person restored what was refunded": func(f *soak.Facts) { refund(f, 3800); f.Verdict = verdict(order.VerdictRestore, 3800) },
+		"a person restored what was refunded": func(f *soak.Facts) { refund(f, 3800); f.Override = verdict(order.OverrideRestore, 3800) },
 		"a refused message waits for a person": func(f *soak.Facts) {
 			fault(f, 1, refuses422)
 			waits(f, order.ReasonEmailRefused, 1)
@@ -122,8 +122,8 @@ func TestTheJudgeHasNothingToSayOfWhatIsRight(t *testing.T) {
 	}
 }
 
-func verdict(what order.Verdict, refunded int64) soak.Verdict {
-	return soak.Verdict{What: what, At: noon.Add(3 * time.Minute), Refunded: refunded}
+func verdict(what order.Override, refunded int64) soak.Override {
+	return soak.Override{What: what, At: noon.Add(3 * time.Minute), Refunded: refunded}
 }
 
 func TestTheJudgeFindsEachKindOfViolation(t *testing.T) {
@@ -160,11 +160,11 @@ func TestTheJudgeFindsEachKindOfViolation(t *testing.T) {
 		"open while disputed":          {soak.MoneyDisagrees, func(f *soak.Facts) { dispute(f, "needs_response") }},
 		"revoked while disputed":       {soak.MoneyDisagrees, func(f *soak.Facts) { dispute(f, "needs_response"); end(f, order.AccessRevoked, 410) }},
 		"open after a lost dispute":    {soak.MoneyDisagrees, func(f *soak.Facts) { dispute(f, "lost") }},
-		"open after a person ended it": {soak.MoneyDisagrees, func(f *soak.Facts) { f.Verdict = verdict(order.VerdictRevoke, 0) }},
+		"open after a person ended it": {soak.MoneyDisagrees, func(f *soak.Facts) { f.Override = verdict(order.OverrideRevoke, 0) }},
 		"one unit ended without cause": {soak.MoneyDisagrees, func(f *soak.Facts) { f.View.Grants[2].State = order.AccessRevoked }},
 		"a link that opens what ended": {soak.MoneyDisagrees, func(f *soak.Facts) { refund(f, 3800); end(f, order.AccessRevoked, 200) }},
 		"a link that does not open":    {soak.MoneyDisagrees, func(f *soak.Facts) { f.Door = 404 }},
-		"a verdict on invented money":  {soak.MoneyDisagrees, func(f *soak.Facts) { f.Verdict = verdict(order.VerdictRestore, 17) }},
+		"a verdict on invented money":  {soak.MoneyDisagrees, func(f *soak.Facts) { f.Override = verdict(order.OverrideRestore, 17) }},
 		"ended by a refund that failed": {soak.MoneyDisagrees, func(f *soak.Facts) {
 			f.Refunds = []sandbox.Refund{{Amount: 3800, Status: "failed"}}
 			end(f, order.AccessRevoked, 410)
@@ -182,7 +182,7 @@ func TestTheJudgeFindsEachKindOfViolation(t *testing.T) {
 		}},
 		"spent before its time": {soak.FalseReason, func(f *soak.Facts) {
 			fault(f, 3, soak.Fault{Target: "resend.send", Mode: "refuse", Status: 500})
-			waits(f, order.ReasonEmailSpent, 3)
+			waits(f, order.ReasonEmailExhausted, 3)
 		}},
 		"the settings are mended":    {soak.FalseReason, func(f *soak.Facts) { waits(f, order.ReasonEmailConfig, 1) }},
 		"a refund nobody made":       {soak.FalseReason, func(f *soak.Facts) { f.View.Reason = order.ReasonRefundUnclear }},

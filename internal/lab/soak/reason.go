@@ -45,7 +45,7 @@ func reasons(f Facts, e expected) (may []order.Reason, must order.Reason) {
 	case f.caught(refusesMessage) > 0:
 		say(order.ReasonEmailRefused)
 	case f.caught(failsForEver) >= mostAttempts && f.Keys[0].Accepted == 0, f.caught(dropsForEver) >= mostAttempts:
-		may = append(may, order.ReasonEmailSpent, order.ReasonEmailUncertain)
+		may = append(may, order.ReasonEmailExhausted, order.ReasonEmailUncertain)
 	}
 	if len(e.open) == 0 && must != order.ReasonRefundUnclear {
 		must = "" // what has ended needs no email

@@ -22,12 +22,12 @@ type Facts struct {
 	Messages []Message
 	Keys     []Key // of the generations, from the first
 
-	Known   bool       // the ledger has the order
-	View    order.View // what it shows of it
-	Verdict Verdict
-	EndedAt time.Time // when the newest end of access was carried out; zero when access has not ended
-	Waiting []string  // what still has to happen by itself
-	Door    int       // what the newest message's link was answered with; 0 when nobody has tried it
+	Known    bool       // the ledger has the order
+	View     order.View // what it shows of it
+	Override Override
+	EndedAt  time.Time // when the newest end of access was carried out; zero when access has not ended
+	Waiting  []string  // what still has to happen by itself
+	Door     int       // what the newest message's link was answered with; 0 when nobody has tried it
 }
 
 // Message is an email that the provider accepted.
@@ -42,9 +42,9 @@ type Message struct {
 // Key is what happened under the idempotency key of one generation.
 type Key struct{ Calls, Accepted, Bodies int }
 
-// Verdict is what a person has decided last about the access, and what the ledger knew of the money then.
-type Verdict struct {
-	What     order.Verdict
+// Override is what a person has decided last about the access, and what the ledger knew of the money then.
+type Override struct {
+	What     order.Override
 	At       time.Time
 	Refunded int64
 	Dispute  order.Dispute
@@ -124,14 +124,14 @@ WHERE a.what LIKE 'revoke: revoking%' OR a.what LIKE 'restore: restoring%' ORDER
 		return err
 	}
 	var session, what string
-	var v Verdict
+	var v Override
 	_, err = pgx.ForEachRow(rows, []any{&session, &what, &v.At, &v.Refunded, &v.Dispute}, func() error {
-		v.What = order.VerdictRevoke
+		v.What = order.OverrideRevoke
 		if what == "restore" {
-			v.What = order.VerdictRestore
+			v.What = order.OverrideRestore
 		}
 		if f := of(session); f != nil {
-			f.Verdict = v
+			f.Override = v
 		}
 		return nil
 	})

@@ -24,7 +24,7 @@ type Report struct {
 	Reads      int            `json:"payment_provider_reads"`
 	Operators  map[string]int `json:"operators"`
 	Seconds    Seconds        `json:"seconds"`
-	Verdict    map[string]int `json:"verdict"` // violations by kind
+	Override   map[string]int `json:"verdict"` // violations by kind
 	Violations []Violation    `json:"violations"`
 	Problems   []string       `json:"problems_of_the_soak,omitempty"`
 	Logs       string         `json:"logs"`
@@ -57,13 +57,13 @@ type Seconds struct {
 func newReport(r *run, all []Facts, found []Violation, settled time.Duration) *Report {
 	p := &Report{
 		Seed: r.o.Seed, Orders: len(all), Logs: r.o.Dir, Violations: append([]Violation{}, found...), Kills: r.hurt,
-		Sales: map[string]int{}, Ends: map[string]int{}, Faults: map[string]int{}, Operators: map[string]int{}, Verdict: map[string]int{},
+		Sales: map[string]int{}, Ends: map[string]int{}, Faults: map[string]int{}, Operators: map[string]int{}, Override: map[string]int{},
 	}
 	for _, kind := range Kinds {
-		p.Verdict[kind] = 0
+		p.Override[kind] = 0
 	}
 	for _, v := range found {
-		p.Verdict[v.Kind]++
+		p.Override[v.Kind]++
 	}
 	for _, f := range all {
 		p.count(f)
@@ -159,7 +159,7 @@ func (p *Report) Print(w io.Writer) error {
 		if i == 0 {
 			title = "violations"
 		}
-		fmt.Fprintf(t, "%s\t%d\t%s\n", title, p.Verdict[kind], kind)
+		fmt.Fprintf(t, "%s\t%d\t%s\n", title, p.Override[kind], kind)
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -15,7 +15,7 @@ var _ payment.Inspector = (*Provider)(nil)
 // Inspect tries the key with the read that refunds and the reconciliation need
 // (https://docs.creem.io/api-reference/endpoint/get-transactions). Creem's API does not tell of webhooks: that they come is
 // seen from the last one that came.
-func (p *Provider) Inspect(ctx context.Context, _ payment.Wanted) payment.Inspection {
+func (p *Provider) Inspect(ctx context.Context, _ payment.Requirements) payment.Inspection {
 	_, err := p.get(ctx, "/v1/transactions/search", url.Values{"page_number": {"1"}, "page_size": {"1"}})
 	var refused *payment.APIError
 	if errors.As(err, &refused) && refused.Status == http.StatusForbidden {

@@ -41,7 +41,7 @@ func TestInspectJudgesTheKeyByItsAnswer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			i := p.Inspect(t.Context(), payment.Wanted{Refs: []string{"prod_1"}})
+			i := p.Inspect(t.Context(), payment.Requirements{Refs: []string{"prod_1"}})
 			if len(i.Findings) != 1 || i.Findings[0].State != c.want || !strings.Contains(i.Findings[0].Says, c.says) {
 				t.Errorf("%+v, want %s with %q", i.Findings, c.want, c.says)
 			}

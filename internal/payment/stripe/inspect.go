@@ -22,7 +22,7 @@ const stripeName = "Stripe"
 // Inspect looks at the account with reads that the key needs anyway, where there are such: a restricted key may not read
 // the account itself (https://docs.stripe.com/keys#limit-access). Where the key is no good nothing else is asked, since
 // every answer would be the same.
-func (p *Provider) Inspect(ctx context.Context, w payment.Wanted) payment.Inspection {
+func (p *Provider) Inspect(ctx context.Context, w payment.Requirements) payment.Inspection {
 	key, usable := p.inspectKey(ctx)
 	if !usable {
 		return payment.Inspection{Findings: key}

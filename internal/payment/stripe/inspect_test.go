@@ -23,7 +23,7 @@ import (
 const wantedURL = "https://shop.example/webhooks/payments/live"
 
 // judged is a stand-in with its judge, and an inspection of it with a key.
-func judged(t *testing.T) (*sandbox.Sandbox, func(payment.Wanted) payment.Inspection) {
+func judged(t *testing.T) (*sandbox.Sandbox, func(payment.Requirements) payment.Inspection) {
 	t.Helper()
 	judge, err := sandbox.New(sandbox.Config{})
 	if err != nil {
@@ -31,10 +31,10 @@ func judged(t *testing.T) (*sandbox.Sandbox, func(payment.Wanted) payment.Inspec
 	}
 	server := httptest.NewServer(judge.Handler())
 	t.Cleanup(func() { _ = judge.Close(); server.Close() })
-	return judge, func(w payment.Wanted) payment.Inspection { return inspect(t, t.Context(), server.URL, "", w) }
+	return judge, func(w payment.Requirements) payment.Inspection { return inspect(t, t.Context(), server.URL, "", w) }
 }
 
-func inspect(t *testing.T, ctx context.Context, url, account string, w payment.Wanted) payment.Inspection {
+func inspect(t *testing.T, ctx context.Context, url, account string, w payment.Requirements) payment.Inspection {
 	t.Helper()
 	p, err := stripe.New(stripe.Config{APIKey: "rk_live_inspected", WebhookSecrets: []string{"whsec_inspected"}, Mode: order.Live, APIURL: url, Account: account})
 	if err != nil {
@@ -85,7 +85,7 @@ func TestInspectFindsWhereEventsGo(t *testing.T) {
 			if err := judge.SetEndpoints(c.endpoints); err != nil {
 				t.Fatal(err)
 			}
-			got := lines(inspected(payment.Wanted{WebhookURL: wantedURL}), payment.FindingEndpoint)
+			got := lines(inspected(payment.Requirements{WebhookURL: wantedURL}), payment.FindingEndpoint)
 			if len(got) != len(c.want) {
 				t.Fatalf("%q, want %q", got, c.want)
 			}
@@ -109,7 +109,7 @@ func TestInspectReadsEveryPageOfEndpoints(t *testing.T) {
 	if err := judge.SetEndpoints(append(list, sandbox.Endpoint{URL: wantedURL})); err != nil {
 		t.Fatal(err)
 	}
-	if got := lines(inspected(payment.Wanted{WebhookURL: wantedURL}), payment.FindingEndpoint); len(got) != 1 || !strings.HasPrefix(got[0], "ok") {
+	if got := lines(inspected(payment.Requirements{WebhookURL: wantedURL}), payment.FindingEndpoint); len(got) != 1 || !strings.HasPrefix(got[0], "ok") {
 		t.Errorf("%q", got)
 	}
 }
@@ -128,7 +128,7 @@ func TestInspectNamesTheEventsThatAreMissing(t *testing.T) {
 		if err := judge.SetEndpoints([]sandbox.Endpoint{{URL: wantedURL, Events: subscribed}}); err != nil {
 			t.Fatal(err)
 		}
-		return lines(inspected(payment.Wanted{WebhookURL: wantedURL}), payment.FindingEvents)
+		return lines(inspected(payment.Requirements{WebhookURL: wantedURL}), payment.FindingEvents)
 	}
 	for _, subscribed := range [][]string{all, {"*"}} {
 		if got := events(t, subscribed); len(got) != 1 || !strings.HasPrefix(got[0], "ok") {
@@ -160,7 +160,7 @@ func TestInspectSaysHowTheCatalogueIsListed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got := inspected(payment.Wanted{WebhookURL: wantedURL, Refs: []string{
+	got := inspected(payment.Requirements{WebhookURL: wantedURL, Refs: []string{
 		"prod_on", "prod_off", "price_on", "price_off", "price_of_off", "price_monthly", "price_test", "price_none", "prod_none", "field-guide", "price_../../x",
 	}})
 	want := map[string]payment.Listing{
@@ -190,7 +190,7 @@ func TestInspectNamesThePermissionThatARestrictedKeyLacks(t *testing.T) {
 			if _, err := judge.AddFault(sandbox.Fault{Target: target, Mode: "refuse", Status: http.StatusForbidden}); err != nil {
 				t.Fatal(err)
 			}
-			got := lines(inspected(payment.Wanted{WebhookURL: wantedURL, Refs: []string{"price_1", "prod_1"}}), payment.FindingPermission)
+			got := lines(inspected(payment.Requirements{WebhookURL: wantedURL, Refs: []string{"price_1", "prod_1"}}), payment.FindingPermission)
 			if len(got) != 1 || !strings.HasPrefix(got[0], want) {
 				t.Errorf("%q, want %q", got, want)
 			}
@@ -222,7 +222,7 @@ func TestInspectJudgesTheKeyByItsAnswerAndRepeatsNothingOfIt(t *testing.T) {
 				fmt.Fprint(w, c.body)
 			}))
 			t.Cleanup(server.Close)
-			i := inspect(t, t.Context(), server.URL, "", payment.Wanted{WebhookURL: wantedURL, Refs: []string{"price_1"}})
+			i := inspect(t, t.Context(), server.URL, "", payment.Requirements{WebhookURL: wantedURL, Refs: []string{"price_1"}})
 			got := lines(i, payment.FindingKey)
 			if len(got) != 1 || !strings.HasPrefix(got[0], string(c.want)+": ") || !strings.Contains(got[0], c.says) {
 				t.Errorf("%q, want %s with %q", got, c.want, c.says)
@@ -241,7 +241,7 @@ func TestInspectEndsWithItsContext(t *testing.T) {
 	t.Cleanup(server.Close)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	i := inspect(t, ctx, server.URL, "", payment.Wanted{WebhookURL: wantedURL})
+	i := inspect(t, ctx, server.URL, "", payment.Requirements{WebhookURL: wantedURL})
 	if got := lines(i, payment.FindingKey); len(i.Findings) != 1 || len(got) != 1 || got[0] != "failure: Stripe does not answer" {
 		t.Errorf("%+v", i.Findings)
 	}
@@ -268,7 +268,7 @@ func TestInspectAsksTheConnectedAccountAndThePlatform(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	inspect(t, t.Context(), server.URL, "acct_1", payment.Wanted{WebhookURL: wantedURL, Refs: []string{"price_1"}})
+	inspect(t, t.Context(), server.URL, "acct_1", payment.Requirements{WebhookURL: wantedURL, Refs: []string{"price_1"}})
 	want := map[string]string{
 		"/v1/checkout/sessions": "acct_1", "/v1/payment_intents": "acct_1", "/v1/charges": "acct_1", "/v1/disputes": "acct_1",
 		"/v1/prices/price_1": "acct_1", "/v1/webhook_endpoints": "",
@@ -277,7 +277,7 @@ func TestInspectAsksTheConnectedAccountAndThePlatform(t *testing.T) {
 		t.Error(diff)
 	}
 	noAccess = true
-	got := lines(inspect(t, t.Context(), server.URL, "acct_1", payment.Wanted{WebhookURL: wantedURL}), payment.FindingKey)
+	got := lines(inspect(t, t.Context(), server.URL, "acct_1", payment.Requirements{WebhookURL: wantedURL}), payment.FindingKey)
 	if len(got) != 1 || !strings.Contains(got[0], "connected account") {
 		t.Errorf("%q", got)
 	}
@@ -297,7 +297,7 @@ func TestAPriceIsReadWithoutItsProductWhereTheKeyMayNotReadThat(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	i := inspect(t, t.Context(), server.URL, "", payment.Wanted{WebhookURL: wantedURL, Refs: []string{"price_1"}})
+	i := inspect(t, t.Context(), server.URL, "", payment.Requirements{WebhookURL: wantedURL, Refs: []string{"price_1"}})
 	if got := lines(i, payment.FindingPermission); i.Sold["price_1"] != payment.ListedActive || got != nil {
 		t.Errorf("price_1 is %q, %q", i.Sold["price_1"], got)
 	}

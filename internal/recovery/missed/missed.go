@@ -22,10 +22,10 @@ const (
 
 // Ledger is what a pass needs of the facts.
 type Ledger interface {
-	Covered(ctx context.Context, environment string) (ledger.Coverage, error)
-	SetCompleteUntil(ctx context.Context, environment string, until time.Time) error
-	NotHeardOf(ctx context.Context, environment string, sales []order.Sale) ([]order.Sale, error)
-	Discover(ctx context.Context, key order.Key) error
+	SyncWindow(ctx context.Context, environment string) (ledger.SyncWindow, error)
+	AdvanceHighWater(ctx context.Context, environment string, until time.Time) error
+	UnknownSales(ctx context.Context, environment string, sales []order.Sale) ([]order.Sale, error)
+	ImportSale(ctx context.Context, key order.Key) error
 	RecordPayment(ctx context.Context, p order.Assessment) (ledger.Recorded, error)
 }
 
@@ -79,12 +79,12 @@ type Result struct {
 // Run makes one pass over an environment. An error is the ledger's: the provider's failures are in the result.
 func (r *Sales) Run(ctx context.Context, e Environment, o Options) (Result, error) {
 	began := r.Now()
-	covered, err := r.Ledger.Covered(ctx, e.Name)
+	covered, err := r.Ledger.SyncWindow(ctx, e.Name)
 	if err != nil {
 		return Result{}, err
 	}
 	if covered.Until.IsZero() {
-		covered = ledger.Coverage{From: began, Until: began}
+		covered = ledger.SyncWindow{From: began, Until: began}
 	}
 	since, from := covered.Until, covered.From.Truncate(time.Second) // providers tell times in whole seconds
 	if o.Since > 0 {
@@ -96,7 +96,7 @@ func (r *Sales) Run(ctx context.Context, e Environment, o Options) (Result, erro
 		return p.result, err
 	}
 	if connected := !since.After(covered.Until); connected && p.result.Problem == "" && p.again == 0 && !o.DryRun {
-		if err := r.Ledger.SetCompleteUntil(ctx, e.Name, began); err != nil {
+		if err := r.Ledger.AdvanceHighWater(ctx, e.Name, began); err != nil {
 			return p.result, err
 		}
 		p.result.CompleteUntil = began
@@ -127,7 +127,7 @@ func (p *pass) list(ctx context.Context, since time.Time) error {
 			return ctx.Err()
 		}
 		p.result.Checked += len(page)
-		unheard, err := p.Ledger.NotHeardOf(ctx, p.e.Name, page)
+		unheard, err := p.Ledger.UnknownSales(ctx, p.e.Name, page)
 		if err != nil {
 			return err
 		}

@@ -50,7 +50,7 @@ func (p *pass) deliver(ctx context.Context, key order.Key, sale order.Sale) erro
 		p.result.Repaired++
 		return nil
 	}
-	if err := p.Ledger.Discover(ctx, key); err != nil {
+	if err := p.Ledger.ImportSale(ctx, key); err != nil {
 		return err
 	}
 	if err := p.Runs.Ensure(ctx, key); err != nil {

@@ -54,7 +54,7 @@ var shared struct {
 }
 
 // Shared is a pool on one database with the ledger's schema, for the tests of a package that never meet because each has
-// an order of its own. Making and dropping a database costs more than most tests. The first test that asks makes it, and
+// an order of its own. Issuer and dropping a database costs more than most tests. The first test that asks makes it, and
 // Main drops it.
 func Shared(t testing.TB) *pgxpool.Pool {
 	t.Helper()

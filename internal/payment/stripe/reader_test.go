@@ -297,4 +297,4 @@ func TestAListThatCannotBeReadIsAnError(t *testing.T) {
 	}
 }
 
-var _ payment.Books = (*stripe.Provider)(nil)
+var _ payment.Reader = (*stripe.Provider)(nil)

@@ -58,9 +58,9 @@ func (v *verdictCommand) ask(c *console, l *ledger.Ledger, request order.Request
 	}
 	switch {
 	case answer.Outcome == order.OutcomeRefused && v.JSON:
-		return errors.New("refused: " + answer.Refusal.Says())
+		return errors.New("refused: " + answer.Refusal.Message())
 	case answer.Outcome == order.OutcomeRefused:
-		return fmt.Errorf("%s: refused: %s", answer.Order, answer.Refusal.Says())
+		return fmt.Errorf("%s: refused: %s", answer.Order, answer.Refusal.Message())
 	case !v.JSON && handedOver: // else it is said already
 		fmt.Fprintln(c.out, verdictSentence(answer, changed))
 	}
@@ -71,8 +71,8 @@ func (v *verdictCommand) ask(c *console, l *ledger.Ledger, request order.Request
 func carriedOut(c *console, l *ledger.Ledger, key order.Key) (bool, error) {
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(25 * time.Millisecond) {
 		v, err := l.Order(c.ctx, key)
-		if err != nil || !v.ChangeDue || time.Now().After(deadline) {
-			return err == nil && !v.ChangeDue, err
+		if err != nil || !v.AccessChangeDue || time.Now().After(deadline) {
+			return err == nil && !v.AccessChangeDue, err
 		}
 	}
 }

@@ -10,10 +10,10 @@ import (
 	"handover/internal/order"
 )
 
-func (b *bench) verdict(v order.Verdict, id string) order.Decision {
+func (b *bench) verdict(v order.Override, id string) order.Decision {
 	b.t.Helper()
 	judge := b.Revoke
-	if v == order.VerdictRestore {
+	if v == order.OverrideRestore {
 		judge = b.Restore
 	}
 	d, err := judge(b.t.Context(), order.Request{Key: b.key, ID: id, Kind: string(v), Who: "alice", Why: "the buyer asked"}, strict)
@@ -24,17 +24,17 @@ func (b *bench) verdict(v order.Verdict, id string) order.Decision {
 func TestVerdictIsTakenOnceAndInTheAudit(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).pay().give()
-	if d := b.verdict(order.VerdictRevoke, "a"); d.Outcome != order.OutcomeRevoking || d.Repeated {
+	if d := b.verdict(order.OverrideRevoke, "a"); d.Outcome != order.OutcomeRevoking || d.Repeated {
 		t.Errorf("%+v", d)
 	}
-	if d := b.verdict(order.VerdictRevoke, "a"); !d.Repeated || d.Outcome != order.OutcomeRevoking {
+	if d := b.verdict(order.OverrideRevoke, "a"); !d.Repeated || d.Outcome != order.OutcomeRevoking {
 		t.Errorf("the repetition got %+v", d)
 	}
 	b.change()
-	if d := b.verdict(order.VerdictRevoke, "b"); d.Refusal != order.RefusedRevoked {
+	if d := b.verdict(order.OverrideRevoke, "b"); d.Refusal != order.RefusedRevoked {
 		t.Errorf("revoking what is revoked: %+v", d)
 	}
-	b.review(strict, order.MoneyFacts{Dispute: order.DisputeWon}).change()
+	b.review(strict, order.ReversalFacts{Dispute: order.DisputeWon}).change()
 	if state := b.view().Facts.Access; state != order.AccessRevoked {
 		t.Errorf("what a person ended is %s after news of the money", state)
 	}
@@ -54,9 +54,9 @@ func TestVerdictIsTakenOnceAndInTheAudit(t *testing.T) {
 func TestNoEmailIsOwedWhileAccessIsBeingEnded(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(b *bench){
-		"by a person":  func(b *bench) { b.verdict(order.VerdictRevoke, "v") },
-		"by a refund":  func(b *bench) { b.review(strict, order.MoneyFacts{Refunded: 1200}) },
-		"by a dispute": func(b *bench) { b.review(strict, order.MoneyFacts{Dispute: order.DisputeOpen}) },
+		"by a person":  func(b *bench) { b.verdict(order.OverrideRevoke, "v") },
+		"by a refund":  func(b *bench) { b.review(strict, order.ReversalFacts{Refunded: 1200}) },
+		"by a dispute": func(b *bench) { b.review(strict, order.ReversalFacts{Dispute: order.DisputeOpen}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -78,8 +78,8 @@ func TestNoEmailIsOwedWhileAccessIsBeingEnded(t *testing.T) {
 
 func TestStoppedChangeIsOnTheListAndRetried(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give().review(strict, order.MoneyFacts{Refunded: 1200})
-	b.must(b.StopChange(t.Context(), b.key, order.ClassSpent, order.ReasonRevokeStopped))
+	b := newBench(t).pay().give().review(strict, order.ReversalFacts{Refunded: 1200})
+	b.must(b.StopAccessChange(t.Context(), b.key, order.ClassExhausted, order.ReasonRevokeStopped))
 	if v := b.view(); v.Reason != order.ReasonRevokeStopped || b.change() != 0 {
 		t.Errorf("attention %q", v.Reason)
 	}
@@ -101,8 +101,8 @@ func TestUnreadableReviewIsOnTheListAndRetried(t *testing.T) {
 		t.Errorf("attention %q, access %s", v.Reason, v.Facts.Access)
 	}
 	d, err := b.Retry(t.Context(), order.Request{Key: b.key, ID: "r", Kind: "retry", Who: "alice", Why: "mended"}, time.Hour)
-	if b.must(err); d.Outcome != order.OutcomeRetrying || !b.view().ReviewDue || b.view().Reason != "" {
-		t.Errorf("the retry was %+v; due %v, %q", d, b.view().ReviewDue, b.view().Reason)
+	if b.must(err); d.Outcome != order.OutcomeRetrying || !b.view().ReversalDue || b.view().Reason != "" {
+		t.Errorf("the retry was %+v; due %v, %q", d, b.view().ReversalDue, b.view().Reason)
 	}
 }
 
@@ -112,7 +112,7 @@ func TestRelinkKillsTheOldLinkAndSendsAnother(t *testing.T) {
 	hash := func(version int) [32]byte { return sha256.Sum256(linkHash(b.key, version)) }
 	send := func(generation int) {
 		t.Helper()
-		claim, err := b.ClaimEmail(t.Context(), b.work(generation), terms, func(d ledger.EmailData) (ledger.Frozen, error) {
+		claim, err := b.ClaimEmail(t.Context(), b.work(generation), terms, func(d ledger.EmailData) (ledger.Rendered, error) {
 			frozen, err := render(d)
 			sum := hash(d.LinkVersion)
 			frozen.LinkHash = sum[:]

@@ -10,24 +10,24 @@ import (
 
 // Revoke decides a request to end the access of an order, once: a repetition gets the first decision.
 func (l *Ledger) Revoke(ctx context.Context, r order.Request, c *order.Catalogue) (order.Decision, error) {
-	return l.judgeAccess(ctx, r, c, order.VerdictRevoke)
+	return l.overrideAccess(ctx, r, c, order.OverrideRevoke)
 }
 
 // Restore decides a request to give the access of an order back, or to leave it as it is after a refund that names no
 // item, once: a repetition gets the first decision.
 func (l *Ledger) Restore(ctx context.Context, r order.Request, c *order.Catalogue) (order.Decision, error) {
-	return l.judgeAccess(ctx, r, c, order.VerdictRestore)
+	return l.overrideAccess(ctx, r, c, order.OverrideRestore)
 }
 
-func (l *Ledger) judgeAccess(ctx context.Context, r order.Request, c *order.Catalogue, v order.Verdict) (order.Decision, error) {
+func (l *Ledger) overrideAccess(ctx context.Context, r order.Request, c *order.Catalogue, v order.Override) (order.Decision, error) {
 	return l.decide(ctx, r, "decide about access", func(tx pgx.Tx, d *order.Decision) error {
-		facts, known, err := verdictFacts(ctx, tx, r.Key)
+		facts, known, err := overrideFacts(ctx, tx, r.Key)
 		if err != nil {
 			return err
 		}
-		d.Outcome, d.Refusal = order.DecideVerdict(v, facts)
+		d.Outcome, d.Refusal = order.DecideOverride(v, facts)
 		if d.Outcome != order.OutcomeRefused {
-			if err := passVerdict(ctx, tx, r, c, v); err != nil {
+			if err := recordOverride(ctx, tx, r, c, v); err != nil {
 				return err
 			}
 		}
@@ -35,7 +35,7 @@ func (l *Ledger) judgeAccess(ctx context.Context, r order.Request, c *order.Cata
 	})
 }
 
-func passVerdict(ctx context.Context, tx pgx.Tx, r order.Request, c *order.Catalogue, v order.Verdict) error {
+func recordOverride(ctx context.Context, tx pgx.Tx, r order.Request, c *order.Catalogue, v order.Override) error {
 	_, err := tx.Exec(ctx, `
 UPDATE orders SET verdict = $3, verdict_refunded = refunded, verdict_dispute = dispute,
     attention_reason = CASE WHEN attention_step IN ('refund', 'revoke') THEN NULL ELSE attention_reason END,
@@ -50,11 +50,11 @@ WHERE environment = $1 AND session = $2`, r.Key.Environment, r.Key.Session, v)
 	return err
 }
 
-// verdictFacts reads what the rule needs, and what is known in safe words.
-func verdictFacts(ctx context.Context, tx pgx.Tx, key order.Key) (order.VerdictFacts, string, error) {
-	var f order.VerdictFacts
-	var m order.MoneyFacts
-	var before order.Verdict
+// overrideFacts reads what the rule needs, and what is known in safe words.
+func overrideFacts(ctx context.Context, tx pgx.Tx, key order.Key) (order.OverrideFacts, string, error) {
+	var f order.OverrideFacts
+	var m order.ReversalFacts
+	var before order.Override
 	var currency string
 	err := tx.QueryRow(ctx, `
 SELECT o.payment, o.refund_unclear_at IS NOT NULL OR coalesce(o.attention_step IN ('refund', 'revoke'), false),
@@ -65,10 +65,10 @@ WHERE o.environment = $1 AND o.session = $2
 GROUP BY o.environment, o.session`, key.Environment, key.Session).
 		Scan(&f.Payment, &f.Asked, &f.Owed, &f.Whole, &f.Revoked, &m.Refunded, &m.Pending, &m.Dispute, &before, &currency)
 	if noRows(err) {
-		return order.VerdictFacts{Payment: order.PaymentPending}, "unknown order", nil
+		return order.OverrideFacts{Payment: order.PaymentPending}, "unknown order", nil
 	}
 	known := told(m, currency)
-	if before != order.VerdictNone {
+	if before != order.OverrideNone {
 		known += ", " + string(before) + " by a person before"
 	}
 	return f, known, err

@@ -1,7 +1,7 @@
 package order
 
-// VerdictFacts are what a person's wish to end or to give back access is decided on.
-type VerdictFacts struct {
+// OverrideFacts are what a person's wish to end or to give back access is decided on.
+type OverrideFacts struct {
 	Payment PaymentState
 	Asked   bool // a person is asked what becomes of the access
 	Owed    int  // pieces of access owed on the order
@@ -9,19 +9,19 @@ type VerdictFacts struct {
 	Revoked int  // of these, wanted revoked
 }
 
-// DecideVerdict is the rule of revoke and restore. Both say how the access has to be from now on; a wish for what is so
+// DecideOverride is the rule of revoke and restore. Both say how the access has to be from now on; a wish for what is so
 // already is refused, unless a person was asked for just that.
-func DecideVerdict(v Verdict, f VerdictFacts) (Outcome, Refusal) {
+func DecideOverride(v Override, f OverrideFacts) (Outcome, Refusal) {
 	switch {
 	case f.Payment != PaymentConfirmed:
 		return OutcomeRefused, RefusedUnpaid
 	case f.Owed == 0:
 		return OutcomeRefused, RefusedNothingOwed
-	case v == VerdictRevoke && f.Revoked == f.Owed && !f.Asked:
+	case v == OverrideRevoke && f.Revoked == f.Owed && !f.Asked:
 		return OutcomeRefused, RefusedRevoked
-	case v == VerdictRestore && f.Whole == f.Owed && !f.Asked:
+	case v == OverrideRestore && f.Whole == f.Owed && !f.Asked:
 		return OutcomeRefused, RefusedGranted
-	case v == VerdictRevoke:
+	case v == OverrideRevoke:
 		return OutcomeRevoking, RefusedNone
 	}
 	return OutcomeRestoring, RefusedNone

@@ -7,10 +7,10 @@ import (
 	"handover/internal/order"
 )
 
-// Books are what a provider proves about its sales beside the one session that an event names: whose payment a reference
+// Reader are what a provider proves about its sales beside the one session that an event names: whose payment a reference
 // is, what became of its money afterwards, and what else was sold. Errors that come from the provider's answer, or from
 // the lack of one, are *APIError.
-type Books interface {
+type Reader interface {
 	// SessionOf finds the checkout session that a payment reference belongs to; empty when the provider knows none.
 	SessionOf(ctx context.Context, ref string) (session string, err error)
 	// Reversals retrieves the refunds and disputes of a payment as they stand now.

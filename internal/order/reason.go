@@ -1,0 +1,88 @@
+package order
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Step is a step of an order: what an activity does, what stops, and what a retry gives a fresh budget.
+type Step string
+
+// The steps, in their sequence.
+const (
+	StepPayment      Step = "payment"
+	StepReversal     Step = "reversal" // a refund or a dispute is retrieved and recorded
+	StepAccess       Step = "access"
+	StepAccessChange Step = "access_change" // access is revoked, held or restored
+	StepEmail        Step = "email"
+)
+
+// Reason is why an order needs attention. Like Class, the list is closed, so that it may stand in logs, histories,
+// metrics and search attributes.
+type Reason string
+
+// The reasons for attention.
+const (
+	ReasonItemsUnknown    Reason = "some_items_not_in_catalogue"
+	ReasonModeContradicts Reason = "mode_contradicts_environment"
+	ReasonNoAddress       Reason = "buyer_has_no_email_address"
+	ReasonPaymentOverdue  Reason = "payment_still_unpaid"
+	ReasonPaymentStopped  Reason = "payment_not_retrievable"
+	ReasonAccessStopped   Reason = "access_not_granted"
+	ReasonEmailRefused    Reason = "email_refused"
+	ReasonEmailConfig     Reason = "email_misconfigured"
+	ReasonPaymentConfig   Reason = "payment_misconfigured"
+	ReasonEmailExhausted  Reason = "email_attempts_spent"
+	ReasonEmailUncertain  Reason = "email_outcome_unknown"
+	ReasonLinkSecret      Reason = "link_secret_missing"
+	ReasonRefundUnclear   Reason = "refund_names_no_item"
+	ReasonReversalUnread  Reason = "refund_not_retrievable"
+	ReasonRevokeStopped   Reason = "access_not_changed"
+	ReasonSaleLeft        Reason = "sale_not_deliverable"
+
+	// These are about no single order.
+	ReasonReconcileStopped Reason = "reconcile_stopped"
+	ReasonStillWaiting     Reason = "orders_still_waiting"
+)
+
+// reasons has one row for each reason. The remedy is what a person can do about it; where there is a command it stands
+// at the end, after a colon, with ORDER where the order's name goes.
+var reasons = map[Reason]struct {
+	step     Step // the step that stopped; empty when no single order is meant
+	settings bool // the shop's own settings are at fault, and so not this order alone
+	remedy   string
+}{
+	ReasonItemsUnknown:     {step: StepAccess, remedy: "Add the missing price to sold_as in the catalogue and restart the worker, or refund the buyer at the provider. Then: starter replay ORDER"},
+	ReasonModeContradicts:  {step: StepPayment, remedy: "A session of the other mode reached this environment: check the environment's api_key and mode, and restart the worker. Then: starter retry ORDER --reason TEXT"},
+	ReasonNoAddress:        {step: StepEmail, remedy: "Ask the buyer for an address, then: starter resend ORDER --reason TEXT --to ADDRESS"},
+	ReasonPaymentOverdue:   {step: StepPayment, remedy: "Check the payment in the provider's dashboard; the buyer finished checkout but the money never came. If it has: starter retry ORDER --reason TEXT"},
+	ReasonPaymentStopped:   {step: StepPayment, remedy: "Find the session in the provider's dashboard; the provider does not know it or keeps failing. To retrieve it again: starter retry ORDER --reason TEXT"},
+	ReasonAccessStopped:    {step: StepAccess, remedy: "Access could not be granted: the worker's log for this order says why. When that is fixed: starter retry ORDER --reason TEXT"},
+	ReasonEmailRefused:     {step: StepEmail, remedy: "The email provider refuses this message; is the address right? Then: starter resend ORDER --reason TEXT --to ADDRESS"},
+	ReasonEmailConfig:      {step: StepEmail, settings: true, remedy: "The email provider refuses our key or domain: fix the [email] settings and restart the worker. Then: starter retry --misconfigured --reason TEXT"},
+	ReasonPaymentConfig:    {step: StepPayment, settings: true, remedy: "The payment provider refuses our key: fix the environment's api_key and restart the worker. Then: starter retry --misconfigured --reason TEXT"},
+	ReasonEmailExhausted:   {step: StepEmail, remedy: "The email provider kept failing. When it works again: starter retry ORDER --reason TEXT"},
+	ReasonEmailUncertain:   {step: StepEmail, remedy: "The message may have been sent: ask the buyer or check the provider's list. To send another: starter resend ORDER --reason TEXT"},
+	ReasonLinkSecret:       {step: StepEmail, settings: true, remedy: "An email that waits was made with a link secret that has left link_secrets: put it back behind the first and restart the worker. Then: starter retry --misconfigured --reason TEXT"},
+	ReasonRefundUnclear:    {step: StepReversal, remedy: "A part of the payment was refunded, and Handover does not decide what that ends; access is as it was. End it with starter revoke ORDER --reason TEXT, or leave it so: starter restore ORDER --reason TEXT"},
+	ReasonReversalUnread:   {step: StepReversal, remedy: "There was a refund or a dispute, and the provider does not say how it stands; access is as it was. To ask again: starter retry ORDER --reason TEXT"},
+	ReasonRevokeStopped:    {step: StepAccessChange, remedy: "A refund, a dispute or a person ended or restored access, and that could not be carried out: the worker's log for this order says why. When that is fixed: starter retry ORDER --reason TEXT"},
+	ReasonSaleLeft:         {remedy: "The payment provider lists a sale whose webhook never arrived, and it could not be delivered automatically. Which one, and why: starter reconcile --since 72h"},
+	ReasonReconcileStopped: {remedy: "No reconciliation has finished: is a worker running, and is Temporal's schedule there and not paused? A worker creates it when it starts. Unfinished orders: starter list --pending"},
+	ReasonStillWaiting:     {remedy: "Orders need a decision. All of them, with what to do: starter list --attention"},
+}
+
+// Reasons lists every reason.
+func Reasons() []Reason { return slices.Sorted(maps.Keys(reasons)) }
+
+// Step is the step that stopped; empty for what is about no single order.
+func (r Reason) Step() Step { return reasons[r].step }
+
+// Settings says that the shop's own settings are at fault, and so not this order alone.
+func (r Reason) Settings() bool { return reasons[r].settings }
+
+// Remedy is what a person can do about it, for the order of that name.
+func (r Reason) Remedy(order string) string {
+	return strings.ReplaceAll(reasons[r].remedy, "ORDER", order)
+}
