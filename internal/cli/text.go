@@ -1,4 +1,3 @@
-// Package cli shows orders to the person who runs the shop, as text for a terminal and as JSON.
 package cli
 
 import (

@@ -1,9 +1,9 @@
-package main
+// Package server wires the web server: webhooks, order pages, downloads, and what runs beside them.
+package server
 
 import (
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/google/uuid"
@@ -23,19 +23,10 @@ import (
 	"handover/internal/web"
 )
 
-// defaultAdmin is where metrics and health are served when ADMIN_ADDR says nothing.
-const defaultAdmin = "127.0.0.1:9090"
-
-type serveCommand struct{}
-
-func (*serveCommand) Run(c *console) error {
-	p, err := app.Open(c.ctx, app.Options{Name: "starter", DefaultAdmin: defaultAdmin, Getenv: c.getenv, Log: os.Stderr})
-	if err != nil {
-		return err
-	}
-	defer p.Close()
+// Run serves until the context ends. The process is the caller's to close.
+func Run(ctx context.Context, p *app.Process) error {
 	d := dispatch.New(p.Temporal, p.Ledger, p.Settings.TaskQueue, p.Log)
-	deps, closeFiles, err := webDeps(c.ctx, p, d)
+	deps, closeFiles, err := webDeps(ctx, p, d)
 	if err != nil {
 		return err
 	}
@@ -49,7 +40,7 @@ func (*serveCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	group, ctx := errgroup.WithContext(c.ctx)
+	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return p.ServeAdmin(ctx, p.Checks()) })
 	group.Go(func() error {
 		// Webhooks are answered from the first moment: while the schema is not there they get a 503 and come again.

@@ -1,11 +1,10 @@
-package main
+package cli
 
 import (
 	"fmt"
 	"strings"
 	"time"
 
-	"handover/internal/cli"
 	"handover/internal/ledger"
 	"handover/internal/order"
 	"handover/internal/web"
@@ -32,8 +31,8 @@ func (s *statusCommand) show(c *console, l *ledger.Ledger, v order.View) error {
 	if err != nil {
 		return err
 	}
-	cli.PrintStatus(c.out, v, audit, time.Now())
-	cli.PrintWaiting(c.out, waiting)
+	PrintStatus(c.out, v, audit, time.Now())
+	PrintWaiting(c.out, waiting)
 	return nil
 }
 
@@ -72,9 +71,9 @@ func (l *listCommand) Run(c *console) error {
 		return err
 	}
 	if l.JSON {
-		return printJSON(c.out, cli.List(views, time.Now()))
+		return printJSON(c.out, List(views, time.Now()))
 	}
-	cli.PrintList(c.out, views, time.Now())
+	PrintList(c.out, views, time.Now())
 	if len(views) == filter.Limit {
 		fmt.Fprintf(c.out, "\nThere may be more: these are the first %d (--limit N).\n", filter.Limit)
 	}

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"cmp"
@@ -6,7 +6,6 @@ import (
 	"io"
 	"time"
 
-	"handover/internal/cli"
 	"handover/internal/flow"
 	"handover/internal/ledger"
 	"handover/internal/order"
@@ -83,7 +82,7 @@ func showKnown(w io.Writer, v order.View) {
 		fmt.Fprintln(w, "  No email has been owed yet.")
 		return
 	}
-	for _, line := range cli.Emails(v, time.Now()) {
+	for _, line := range Emails(v, time.Now()) {
 		fmt.Fprintf(w, "  Known so far: %s\n", line)
 	}
 }
@@ -125,7 +124,7 @@ func (r *resendCommand) await(c *console, l *ledger.Ledger, request order.Reques
 			if err != nil {
 				return err
 			}
-			if answer.Email = cli.Generation(v, d.Generation); answer.Email != order.EmailPending {
+			if answer.Email = Generation(v, d.Generation); answer.Email != order.EmailPending {
 				break
 			}
 		}
