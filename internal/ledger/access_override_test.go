@@ -125,14 +125,22 @@ func TestRelinkKillsTheOldLinkAndSendsAnother(t *testing.T) {
 	if _, err := b.OrderByLink(t.Context(), hash(1)); err != nil {
 		t.Fatalf("the first link: %v", err)
 	}
+	b.resend(b.request("again"))
+	send(2)
+	if v := b.view(); v.Relinked() || v.LinkVersion != 1 {
+		t.Errorf("a resend made link version %d", v.LinkVersion)
+	}
 	d, err := b.Relink(t.Context(), order.Request{Key: b.key, ID: "r", Kind: "relink", Who: "alice", Why: "it went astray"})
-	if b.must(err); d.Outcome != order.OutcomeSending || d.Generation != 2 {
+	if b.must(err); d.Outcome != order.OutcomeSending || d.Generation != 3 {
 		t.Fatalf("%+v", d)
+	}
+	if v := b.view(); !v.Relinked() || v.LinkVersion != 2 {
+		t.Errorf("the relink made link version %d", v.LinkVersion)
 	}
 	if _, err := b.OrderByLink(t.Context(), hash(1)); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("the old link still opens the order: %v", err)
 	}
-	send(2)
+	send(3)
 	if _, err := b.OrderByLink(t.Context(), hash(2)); err != nil {
 		t.Errorf("the new link: %v", err)
 	}

@@ -33,10 +33,11 @@ func TestOrderIsReadWhole(t *testing.T) {
 		Facts: order.Facts{
 			Payment: order.PaymentConfirmed, Access: order.AccessGranted, Email: order.EmailAccepted,
 		},
-		Total:      order.Money{Minor: 1200, Currency: "eur"},
-		PaymentRef: "pi_" + b.key.Session,
-		Address:    alex,
-		Items:      b.paid().Items,
+		Total:       order.Money{Minor: 1200, Currency: "eur"},
+		PaymentRef:  "pi_" + b.key.Session,
+		Address:     alex,
+		LinkVersion: 1,
+		Items:       b.paid().Items,
 		Grants: []order.Grant{
 			{Product: "guide", Kind: "download", File: "guide.pdf", Unit: 1, State: order.AccessGranted},
 			{Product: "guide", Kind: "license", Unit: 1, State: order.AccessGranted},

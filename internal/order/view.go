@@ -2,7 +2,7 @@ package order
 
 import "time"
 
-// View is everything that the order page, the operator's commands and JSON show of one
+// View is everything that the order page, the operator's commands and JSON show of one order.
 type View struct {
 	Key             Key
 	Facts           Facts
@@ -20,10 +20,14 @@ type View struct {
 	CreatedAt       time.Time
 	ConfirmedAt     *time.Time
 	CheckedAt       *time.Time // when the provider was last asked
+	LinkVersion     int        // of the emailed link, from 1; every relink raises it
 	Items           []Item
 	Grants          []Grant
 	Emails          []EmailView // oldest generation first
 }
+
+// Relinked says that a person has replaced the emailed link: whoever has an earlier email may not be the buyer.
+func (v View) Relinked() bool { return v.LinkVersion > 1 }
 
 // Grant is access that was given.
 type Grant struct {

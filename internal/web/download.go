@@ -19,7 +19,7 @@ func (s *server) download(w http.ResponseWriter, r *http.Request, v order.View, 
 		return
 	}
 	if !open {
-		s.message(w, r, messageWindow)
+		s.message(w, r, closedMessage(v))
 		return
 	}
 	err := s.Files.Serve(w, r, grant.File)

@@ -32,6 +32,8 @@ var (
 		"This download is not ready. Please go back to the page of your order: it updates by itself.", 0}
 	messageWindow = message{http.StatusForbidden, "use_the_emailed_link", toneTodo, "Please use the link in your email",
 		"For your safety this address works only for a while after the payment. The link in the email keeps working.", 0}
+	messageRelinked = message{http.StatusForbidden, "use_the_emailed_link", toneTodo, "Please use the link in your email",
+		"The shop has sent a new link for this order, and only that link opens its downloads.", 0}
 	messageFile = message{http.StatusServiceUnavailable, "file_unavailable", toneCare, "We are looking into it",
 		"The file cannot be read at the moment, and the shop can see that. Please try again later. You need not pay again.", 60}
 	messageAway = message{http.StatusServiceUnavailable, "unavailable", toneWait, "One moment, please",

@@ -41,9 +41,10 @@ func offered(v order.View) []order.Grant {
 }
 
 // windowOpen says whether the page by session id still offers downloads and keys. A session id shows up in logs and in
-// the browser's history; the emailed link does not, and has no such limit.
+// the browser's history, and is printed in the emails; the emailed link does not, and has no such limit. After a relink an
+// earlier email opens nothing, so its session id does not either.
 func (s *server) windowOpen(v order.View) bool {
-	return v.ConfirmedAt != nil && s.Now().Before(v.ConfirmedAt.Add(s.PageDownloadFor))
+	return !v.Relinked() && v.ConfirmedAt != nil && s.Now().Before(v.ConfirmedAt.Add(s.PageDownloadFor))
 }
 
 // downloads lists the files on offer, with their addresses under the page's.
@@ -102,6 +103,14 @@ func refusal(v order.View, grant order.Grant) (message, bool) {
 		return messageHeld, true
 	}
 	return messageNotYet, true
+}
+
+// closedMessage answers a download under the page by session id, once that page offers none.
+func closedMessage(v order.View) message {
+	if v.Relinked() {
+		return messageRelinked
+	}
+	return messageWindow
 }
 
 // readTime bounds a look into the ledger for a page.

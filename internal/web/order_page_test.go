@@ -201,6 +201,42 @@ func TestWindowEndsOnThePageBySession(t *testing.T) {
 	}
 }
 
+// The session id is printed in every email: whoever has the one that went to a wrong address has that, too.
+func TestRelinkClosesThePageBySession(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.set(bought(secondEmail, func(v *order.View) { v.LinkVersion = 2 }))
+	text := words(get(s, orderPath).Body.String())
+	if strings.Contains(text, "field-guide.pdf") || strings.Contains(text, "K3Y5") || !strings.Contains(text, "use the link in the email") {
+		t.Errorf("the page still offers, or does not say where: %s", text)
+	}
+	if body := get(s, orderPath, "Accept", "application/json").Body.String(); strings.Contains(body, "downloads") || strings.Contains(body, "K3Y5") {
+		t.Errorf("the JSON still offers: %s", body)
+	}
+	if w := get(s, orderPath+"/downloads/7"); w.Code != 403 || !strings.Contains(w.Body.String(), "new link") {
+		t.Errorf("the download: got %d %s", w.Code, w.Body)
+	}
+	if w := get(s, "/d/"+token+"/7"); w.Code != 200 {
+		t.Errorf("by link: got %d", w.Code)
+	}
+}
+
+func TestAnotherEmailWithTheSameLinkLeavesThePageBySessionOpen(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.set(bought(secondEmail))
+	if text := words(get(s, orderPath).Body.String()); !strings.Contains(text, "field-guide.pdf") || !strings.Contains(text, "K3Y5") {
+		t.Errorf("nothing is offered: %s", text)
+	}
+	if w := get(s, orderPath+"/downloads/7"); w.Code != 200 {
+		t.Errorf("the download: got %d", w.Code)
+	}
+}
+
+func secondEmail(v *order.View) {
+	v.Emails = append(v.Emails, order.EmailView{Generation: 2, State: order.EmailAccepted, Address: "alex@example.org"})
+}
+
 func TestPageEscapesEverything(t *testing.T) {
 	t.Parallel()
 	const name = `<a href="https://evil.test">Claim</a> {{7*7}} Tom & "Jerry" <3`

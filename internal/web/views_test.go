@@ -20,6 +20,7 @@ func bought(change ...func(*order.View)) order.View {
 		Address:     "alex@example.com",
 		CreatedAt:   confirmed,
 		ConfirmedAt: &confirmed,
+		LinkVersion: 1,
 		Items:       []order.Item{{Line: 1, Product: "guide", Name: "Field guide", Quantity: 1}},
 		Grants: []order.Grant{
 			{ID: 7, Product: "guide", Kind: "download", File: "books/field-guide.pdf", Unit: 1, State: order.AccessGranted},

@@ -101,7 +101,10 @@ func readyHeadline(files int) string {
 
 // closedText says where the downloads are, once the page by session id offers none any more.
 func closedText(v order.View) string {
-	const closed = "For your safety this page offers downloads and keys only for a while after the payment. "
+	closed := "For your safety this page offers downloads and keys only for a while after the payment. "
+	if v.Relinked() {
+		closed = "The shop has sent a new link for this order, and only that link opens downloads and keys. "
+	}
 	if v.Facts.Email == order.EmailAccepted && !v.Facts.Delivery.CameBack() {
 		return closed + "Please use the link in the email: it keeps working."
 	}

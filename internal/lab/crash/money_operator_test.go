@@ -69,6 +69,10 @@ func TestAnOperatorEndsGivesBackAndLinksAnew(t *testing.T) {
 	if _, page := get(t, oldLink); !strings.Contains(page, harness.Licenses(first.Text)[0]) {
 		t.Error("after restore the link does not show the key that was sold")
 	}
+	orderPage := s.PublicURL + "/orders/" + key
+	if _, page := get(t, orderPage); !strings.Contains(page, harness.Licenses(first.Text)[0]) {
+		t.Error("after restore the order page does not show the key that was sold")
+	}
 	if got := decides(t, s, 1, "restore", key, "--reason", "again"); got.Outcome != "refused" {
 		t.Errorf("restore of what is granted answered %+v", got)
 	}
@@ -80,6 +84,9 @@ func TestAnOperatorEndsGivesBackAndLinksAnew(t *testing.T) {
 	newLink, _ := s.Link(s.Message(session))
 	if status, _ := get(t, oldLink); status != http.StatusNotFound || newLink == oldLink {
 		t.Errorf("after relink the old link is answered %d", status)
+	}
+	if _, page := get(t, orderPage); strings.Contains(page, harness.Licenses(first.Text)[0]) || strings.Contains(page, "/downloads/") {
+		t.Error("after relink the order page still offers what was bought to whoever has the earlier email")
 	}
 	if opened(t, s, newLink) == "" {
 		t.Error("the new link opens nothing")
