@@ -38,7 +38,7 @@ func bought(change ...func(*order.View)) order.View {
 	v := order.View{
 		Key:   order.Key{Environment: "live", Session: "cs_live_a1b2c3"},
 		Facts: order.Facts{Payment: order.PaymentConfirmed, Access: order.AccessGranted, Email: order.EmailAccepted},
-		Total: order.Money{Minor: 2900, Currency: "eur"}, PaymentRef: "pi_3Nabc", Address: alex,
+		Total: order.Money{Minor: 2900, Currency: "eur"}, Paid: 2900, PaymentRef: "pi_3Nabc", Address: alex,
 		CreatedAt: *ago(15*time.Minute + 3*time.Second), ConfirmedAt: ago(15 * time.Minute),
 		Items: []order.Item{{Line: 1, Refs: []string{"price_1Abc"}, Product: "field-guide", Name: "The Field Guide", Quantity: 2}},
 		Grants: []order.Grant{
@@ -151,6 +151,17 @@ func TestStatusSaysWhatAnOperatorNeeds(t *testing.T) {
 		var out bytes.Buffer
 		cli.PrintStatus(&out, s.view, s.audit, noon)
 		golden(t, "status_"+s.name, out.Bytes())
+	}
+}
+
+func TestStatusCallsARefundFullAsThePageDoes(t *testing.T) {
+	t.Parallel()
+	for refunded, full := range map[int64]bool{1900: false, 2000: true} {
+		var out bytes.Buffer
+		cli.PrintStatus(&out, bought(grants(order.AccessRevoked), func(v *order.View) { v.Paid, v.Refunded = 2000, refunded }), nil, noon)
+		if strings.Contains(out.String(), "The buyer sees: Refunded: access has ended") != full {
+			t.Errorf("%d of 2000 refunded, of a total of 2900:\n%s", refunded, out.String())
+		}
 	}
 }
 

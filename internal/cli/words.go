@@ -45,7 +45,7 @@ func pageSays(v order.View) string {
 		order.CustomerLooking:      "We are looking into it; you need not pay again",
 		order.CustomerNotOurs:      "This order is not delivered here",
 	}[s]
-	if s == order.CustomerEnded && v.Refunded > 0 && v.Refunded >= v.Total.Minor {
+	if s == order.CustomerEnded && v.FullyRefunded() {
 		said = "Refunded: access has ended"
 	}
 	return strings.TrimSpace(said + " (" + string(s) + ")")

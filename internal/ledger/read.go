@@ -102,7 +102,7 @@ WHERE l.token_hash = $1`, hash[:]).Scan(&key.Environment, &key.Session)
 }
 
 const selectOrder = `
-SELECT created_at, payment, processing, coalesce(payment_ref, ''), coalesce(amount, 0), coalesce(currency, ''),
+SELECT created_at, payment, processing, coalesce(payment_ref, ''), coalesce(amount, 0), ` + paid + `, coalesce(currency, ''),
        coalesce(address, buyer_email, ''), confirmed_at, looked_at, link_version,
        ` + reasonNow + `,
        coalesce(attention_class, ''), coalesce(attention_at, refund_unclear_at), refunded, refund_pending, dispute,
@@ -111,7 +111,7 @@ SELECT created_at, payment, processing, coalesce(payment_ref, ''), coalesce(amou
 FROM orders WHERE environment = $1 AND session = $2`
 
 func scanOrder(row pgx.Row, v *order.View) error {
-	return row.Scan(&v.CreatedAt, &v.Facts.Payment, &v.Facts.Processing, &v.PaymentRef, &v.Total.Minor, &v.Total.Currency,
+	return row.Scan(&v.CreatedAt, &v.Facts.Payment, &v.Facts.Processing, &v.PaymentRef, &v.Total.Minor, &v.Paid, &v.Total.Currency,
 		&v.Address, &v.ConfirmedAt, &v.CheckedAt, &v.LinkVersion, &v.Reason, &v.Class, &v.AttentionAt, &v.Refunded, &v.RefundPending, &v.Dispute, &v.ReversalDue, &v.AccessChangeDue)
 }
 

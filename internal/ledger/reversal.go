@@ -139,10 +139,13 @@ WHERE environment = $1 AND session = $2 AND (refund_unclear_at IS NULL) = $3`, k
 	return changed || tag.RowsAffected() > 0, err
 }
 
+// paid is what the buyer paid: what the provider says with the refunds, else the session's total.
+const paid = `coalesce(nullif(captured, 0), amount, 0)`
+
 func readOwing(ctx context.Context, tx pgx.Tx, key order.Key) (owing, error) {
 	var o owing
 	err := tx.QueryRow(ctx, `
-SELECT coalesce(nullif(captured, 0), amount, 0), refunded, refund_pending, dispute, verdict, verdict_refunded, verdict_dispute
+SELECT `+paid+`, refunded, refund_pending, dispute, verdict, verdict_refunded, verdict_dispute
 FROM orders WHERE environment = $1 AND session = $2`, key.Environment, key.Session).
 		Scan(&o.money.Paid, &o.money.Refunded, &o.money.Pending, &o.money.Dispute, &o.by.Override, &o.by.Refunded, &o.by.Dispute)
 	if err != nil {

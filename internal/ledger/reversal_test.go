@@ -43,6 +43,19 @@ func (b *bench) secrets(state order.AccessState) (secrets []string) {
 	return secrets
 }
 
+// What the pages say of a refund is held against what the rule of refunds is: the amount that was captured.
+func TestRefundOfAllThatWasCapturedIsAFullOne(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).pay().give().review(strict, order.ReversalFacts{Paid: 900, Refunded: 500})
+	if v := b.view(); v.Paid != 900 || v.FullyRefunded() || v.AccessChangeDue {
+		t.Errorf("after a part: paid %d, fully refunded %v, change due %v", v.Paid, v.FullyRefunded(), v.AccessChangeDue)
+	}
+	b.review(strict, order.ReversalFacts{Paid: 900, Refunded: 900})
+	if v := b.view(); !v.FullyRefunded() || !v.AccessChangeDue || v.Total.Minor != 1200 {
+		t.Errorf("after the rest: fully refunded %v, change due %v, total %d", v.FullyRefunded(), v.AccessChangeDue, v.Total.Minor)
+	}
+}
+
 func TestFullRefundEndsAccessAndRestoreGivesTheSameBack(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).pay().give().accept(1)

@@ -34,6 +34,7 @@ func TestOrderIsReadWhole(t *testing.T) {
 			Payment: order.PaymentConfirmed, Access: order.AccessGranted, Email: order.EmailAccepted,
 		},
 		Total:       order.Money{Minor: 1200, Currency: "eur"},
+		Paid:        1200,
 		PaymentRef:  "pi_" + b.key.Session,
 		Address:     alex,
 		LinkVersion: 1,

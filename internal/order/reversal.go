@@ -29,6 +29,9 @@ type ReversalFacts struct {
 	Dispute  Dispute
 }
 
+// FullyRefunded says that all of the money went back. A payment of nothing cannot be refunded.
+func (m ReversalFacts) FullyRefunded() bool { return m.Paid > 0 && m.Refunded >= m.Paid }
+
 // Override is what a person has decided about the access of an order.
 type Override string
 
@@ -57,7 +60,7 @@ type DesiredAccess struct {
 // which of them it was for. A person's verdict comes first, a restoring one for as long as nothing new is known of the money.
 func DecideAccess(c *Catalogue, dues []Entitlement, items []Item, m ReversalFacts, by OverrideSnapshot) (wants []DesiredAccess, unclear bool) {
 	restored := by.Override == OverrideRestore && m.Refunded == by.Refunded && m.Dispute == by.Dispute
-	full := m.Refunded > 0 && m.Refunded >= m.Paid && m.Paid > 0
+	full := m.FullyRefunded()
 	units, told := Attribute(items, m.Refunded)
 	for _, due := range dues {
 		w := DesiredAccess{Entitlement: due, State: AccessGranted}

@@ -28,6 +28,25 @@ var (
 	}
 )
 
+func TestMoneyIsFullyRefundedAgainstWhatWasPaid(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		paid, refunded int64
+		want           bool
+	}{
+		{7000, 0, false}, {7000, 6999, false}, {7000, 7000, true}, {7000, 7100, true}, {0, 0, false}, {0, 100, false},
+	} {
+		if got := (order.ReversalFacts{Paid: c.paid, Refunded: c.refunded}).FullyRefunded(); got != c.want {
+			t.Errorf("%d of %d: fully refunded %v", c.refunded, c.paid, got)
+		}
+		// The total is what the session was about; less may have been paid.
+		v := order.View{Total: order.Money{Minor: 9000}, Paid: c.paid, Refunded: c.refunded}
+		if got := v.FullyRefunded(); got != c.want {
+			t.Errorf("%d of %d: the view says fully refunded %v", c.refunded, c.paid, got)
+		}
+	}
+}
+
 func TestAccessFollowsRefundsAndDisputes(t *testing.T) {
 	t.Parallel()
 	type state struct {

@@ -10,8 +10,9 @@ type View struct {
 	Class           Class  // the class of the failure behind it, when there was one
 	AttentionAt     *time.Time
 	Total           Money
+	Paid            int64 // what the provider has captured, where it says so, else the total; in the total's minor units
 	PaymentRef      string
-	Refunded        int64   // by refunds that succeeded, in the total's minor units
+	Refunded        int64   // by refunds that succeeded
 	RefundPending   int64   // by refunds that have not succeeded yet
 	Dispute         Dispute // how the payment's disputes stand
 	ReversalDue     bool    // the provider has to be asked about refunds and disputes
@@ -28,6 +29,11 @@ type View struct {
 
 // Relinked says that a person has replaced the emailed link: whoever has an earlier email may not be the buyer.
 func (v View) Relinked() bool { return v.LinkVersion > 1 }
+
+// FullyRefunded says that all of the money went back.
+func (v View) FullyRefunded() bool {
+	return ReversalFacts{Paid: v.Paid, Refunded: v.Refunded}.FullyRefunded()
+}
 
 // Grant is access that was given.
 type Grant struct {

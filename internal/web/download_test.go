@@ -46,6 +46,32 @@ func TestDownloadAsksTheLedgerEveryTime(t *testing.T) {
 	}
 }
 
+// The page and the file's own address say the same of why access has ended.
+func TestOnlyAFullRefundIsCalledOne(t *testing.T) {
+	t.Parallel()
+	const refund = "Refunded: access has ended"
+	for name, c := range map[string]struct {
+		change func(*order.View)
+		full   bool
+	}{
+		"nothing refunded":                  {func(*order.View) {}, false},
+		"a part, and a person's revoke":     {func(v *order.View) { v.Refunded = 500 }, false},
+		"a part, and a lost dispute":        {func(v *order.View) { v.Refunded, v.Dispute = 500, order.DisputeLost }, false},
+		"all":                               {refunded, true},
+		"all of less than the total":        {func(v *order.View) { v.Paid, v.Refunded = 2000, 2000 }, true},
+		"the total, of more that was taken": {func(v *order.View) { v.Paid, v.Refunded = 3000, 2900 }, false},
+	} {
+		s := newShop(t)
+		s.set(bought(facts("confirmed", "revoked", "accepted", ""), grantsAre("revoked"), c.change))
+		for _, path := range []string{orderPath, orderPath + "/downloads/7", "/d/" + token, "/d/" + token + "/7"} {
+			text := get(s, path).Body.String()
+			if strings.Contains(text, refund) != c.full || !strings.Contains(strings.ToLower(text), "access has ended") {
+				t.Errorf("%s, %s: want a full refund %v: %s", name, path, c.full, words(text))
+			}
+		}
+	}
+}
+
 func TestOnlyDownloadsOfTheOrderAreFound(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

@@ -95,10 +95,10 @@ func refusal(v order.View, grant order.Grant) (message, bool) {
 	case order.AccessGranted:
 		return message{}, false
 	case order.AccessRevoked:
-		if v.Refunded == 0 {
-			return messageEnded, true
+		if v.FullyRefunded() {
+			return messageRevoked, true
 		}
-		return messageRevoked, true
+		return messageEnded, true
 	case order.AccessHeld:
 		return messageHeld, true
 	}

@@ -17,6 +17,7 @@ func bought(change ...func(*order.View)) order.View {
 		Key:         testKey,
 		Facts:       order.Facts{Payment: order.PaymentConfirmed, Access: order.AccessGranted, Email: order.EmailAccepted},
 		Total:       order.Money{Minor: 2900, Currency: "eur"},
+		Paid:        2900,
 		Address:     "alex@example.com",
 		CreatedAt:   confirmed,
 		ConfirmedAt: &confirmed,

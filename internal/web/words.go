@@ -63,7 +63,7 @@ func wordsFor(v order.View) words {
 // endedWords say why access has ended, where the money says it.
 func endedWords(v order.View, w words) (headline string, lead []string) {
 	switch {
-	case v.Refunded > 0 && v.Refunded >= v.Total.Minor:
+	case v.FullyRefunded():
 		return "Refunded: access has ended", []string{"The payment was returned, so downloads and licence keys of this order no longer work."}
 	case v.Dispute == order.DisputeLost:
 		return w.headline, []string{"The bank has taken the payment back, so downloads and licence keys of this order no longer work."}
