@@ -85,31 +85,37 @@ func decided(c *console, l *ledger.Ledger, request order.Request) (retried, erro
 	return answer, nil
 }
 
+// print answers on standard output, and what was refused with its reason on standard error.
 func (r *retryCommand) print(c *console, answers []retried) error {
 	if r.JSON {
 		if err := printJSON(c.out, answers); err != nil {
 			return err
 		}
 	}
-	refused := 0
+
+	var refused []string
 	for _, a := range answers {
-		if a.Outcome == order.OutcomeRefused {
-			refused++
-		}
-		if !r.JSON {
+		switch {
+		case a.Outcome == order.OutcomeRefused:
+			refused = append(refused, retrySentence(a))
+		case !r.JSON:
 			fmt.Fprintln(c.out, retrySentence(a))
 		}
 	}
 	if len(answers) == 0 && !r.JSON {
 		fmt.Fprintln(c.out, "No order is held back by a fault in the settings.")
 	}
+
 	switch {
-	case refused == 1 && len(answers) == 1:
-		return errors.New("refused")
-	case refused > 0:
-		return fmt.Errorf("%d of %d were refused", refused, len(answers))
+	case len(refused) == 0:
+		return nil
+	case len(answers) == 1:
+		return errors.New(refused[0])
 	}
-	return nil
+	for _, sentence := range refused {
+		fmt.Fprintln(c.errs, sentence)
+	}
+	return fmt.Errorf("%d of %d were refused", len(refused), len(answers))
 }
 
 func retrySentence(a retried) string {

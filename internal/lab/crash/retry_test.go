@@ -32,8 +32,15 @@ func TestRetryWorksOnAStoppedEmailUnderTheSameKey(t *testing.T) {
 	if strings.Contains(status, "NEEDS ATTENTION") || !strings.Contains(status, "the provider is well again") {
 		t.Errorf("the status after the retry:\n%s", status)
 	}
-	if _, errs, code := s.Command("retry", "test/"+session, "--reason", "again"); code != 1 || strings.Contains(errs, "@") {
-		t.Errorf("the retry of a finished order ended %d: %s", code, errs)
+	// The reason of a refusal is where the refusal is, and nowhere else.
+	because := order.RefusedNothingStopped.Message()
+	out, errs, code = s.Command("retry", "test/"+session, "--reason", "again")
+	if code != 1 || out != "" || strings.Count(errs, because) != 1 || strings.Contains(errs, "@") {
+		t.Errorf("the retry of a finished order ended %d:\n%s%s", code, out, errs)
+	}
+	out, errs, code = s.Command("retry", "test/"+session, "--reason", "again", "--json")
+	if code != 1 || !strings.Contains(out, `"outcome": "refused"`) || !strings.Contains(errs, because) {
+		t.Errorf("the retry as JSON ended %d:\n%s%s", code, out, errs)
 	}
 	s.SettledOnce(session, 1)
 }
