@@ -1,19 +1,35 @@
-# Everything here is one program; it needs Go, and gets or names what else is missing.
+# The local stack is one program; it needs Go, and gets or names what else is missing.
 DEV = go run ./internal/lab/stack/cmd
 
+# The tools of make check are pinned in a module of their own. Nothing that they check needs the drivers of the clouds,
+# which take minutes to compile.
+TOOL = go tool -modfile=internal/lab/tools/checks/go.mod
+CHECKED = -tags nocloud ./...
+
 .DEFAULT_GOAL := help
-.PHONY: help up demo test bench soak services clean
+.PHONY: help up demo check unit test bench soak services clean
 
 help: ## these lines
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do printf '  make %-10s %s\n' "$$name" "$$text"; done
 
-up: ## everything on this machine; buys one product, stays until Ctrl-C
+up: .handover ## everything on this machine; buys one product, stays until Ctrl-C
 	@$(DEV) up
 
-demo: ## the same, and ends when the order is delivered (JSON=1: the order as JSON)
+demo: .handover ## the same, and ends when the order is delivered (JSON=1: the order as JSON)
 	@JSON='$(JSON)' $(DEV) demo
 
-test: ## all checks and tests on real servers (ARGS='-run Name ./internal/web': only those)
+check: ## formatting, vet, lint, workflowcheck, imports, words; needs no server
+	@files=$$(gofmt -l .); [ -z "$$files" ] || { echo "not formatted, run gofmt -w on:"; echo "$$files"; exit 1; }
+	go vet $(CHECKED)
+	$(TOOL) staticcheck $(CHECKED)
+	$(TOOL) workflowcheck -config internal/lab/tools/checks/workflowcheck.yaml ./workflows/...
+	go test ./internal/lab/conventions
+
+unit: ## the tests that need no server; the others are skipped
+	go test ./...
+	@echo "Tests that need a server were skipped: make test runs them."
+
+test: .handover ## all tests on real servers (ARGS='-run Name ./internal/web': only those)
 	@$(DEV) test $(ARGS)
 
 bench: ## the cost beside a bare workflow, on servers of its own (JSON=1: one object)
@@ -27,3 +43,7 @@ services: ## only Postgres and Temporal, for tests run by hand
 
 clean: ## deletes the local stacks and their data
 	@$(DEV) clean
+
+.handover:
+	@echo "the first start compiles the local stack, Handover and Temporal's server: about five minutes on two cores …" >&2
+	@mkdir -p .handover

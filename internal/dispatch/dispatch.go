@@ -148,7 +148,7 @@ func (d *Dispatcher) signal(ctx context.Context, key order.Key, name string, pay
 
 // Running says whether the order has an open run.
 func (d *Dispatcher) Running(ctx context.Context, key order.Key) (bool, error) {
-	described, err := d.temporal.DescribeWorkflowExecution(ctx, key.WorkflowID(), "")
+	described, err := d.temporal.DescribeWorkflow(ctx, key.WorkflowID(), "")
 	var missing *serviceerror.NotFound
 	if errors.As(err, &missing) {
 		return false, nil
@@ -156,7 +156,7 @@ func (d *Dispatcher) Running(ctx context.Context, key order.Key) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return described.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, nil
+	return described.Status == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, nil
 }
 
 // Ensure makes sure that a run is open on unfinished work. One that is open is left alone.

@@ -140,8 +140,9 @@ type signal struct{ Name, Payload string }
 // run is the order's newest run.
 func (b *bench) run() execution {
 	b.t.Helper()
-	description, err := b.temporal.DescribeWorkflowExecution(b.t.Context(), b.key.WorkflowID(), "")
+	described, err := b.temporal.DescribeWorkflow(b.t.Context(), b.key.WorkflowID(), "")
 	b.must(err)
+	description := described.RawResponse
 	info := description.GetWorkflowExecutionInfo()
 	run := execution{
 		id: info.GetExecution().GetRunId(), kind: info.GetType().GetName(), queue: info.GetTaskQueue(), status: info.GetStatus(), attributes: map[string]string{},
@@ -169,7 +170,7 @@ func (b *bench) run() execution {
 // started says whether the order has a run at all.
 func (b *bench) started() bool {
 	b.t.Helper()
-	_, err := b.temporal.DescribeWorkflowExecution(b.t.Context(), b.key.WorkflowID(), "")
+	_, err := b.temporal.DescribeWorkflow(b.t.Context(), b.key.WorkflowID(), "")
 	var missing *serviceerror.NotFound
 	if errors.As(err, &missing) {
 		return false

@@ -250,11 +250,12 @@ func (b *bench) settle(ctx context.Context, session string) error {
 const deliveredEvents = 23
 
 func (b *bench) describe(ctx context.Context, session string) (events int64, pending int, err error) {
-	d, err := b.temporal.DescribeWorkflowExecution(ctx, workflowID(session), "")
+	d, err := b.temporal.DescribeWorkflow(ctx, workflowID(session), "")
 	if err != nil {
 		return 0, 0, err
 	}
-	return d.GetWorkflowExecutionInfo().GetHistoryLength(), len(d.GetPendingActivities()) + boolInt(d.GetPendingWorkflowTask() != nil), nil
+	raw := d.RawResponse
+	return raw.GetWorkflowExecutionInfo().GetHistoryLength(), len(raw.GetPendingActivities()) + boolInt(raw.GetPendingWorkflowTask() != nil), nil
 }
 
 func workflowID(session string) string { return "order:" + environment + ":" + session }

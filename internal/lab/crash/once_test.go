@@ -168,7 +168,7 @@ func reset(t *testing.T, s *crash.Shop, session string) string {
 // newestRun is the ID of the order's newest run, empty when Temporal knows none.
 func newestRun(t *testing.T, s *crash.Shop, session string) string {
 	t.Helper()
-	described, err := s.Temporal.DescribeWorkflowExecution(t.Context(), harness.WorkflowID(session), "")
+	described, err := s.Temporal.DescribeWorkflow(t.Context(), harness.WorkflowID(session), "")
 	var missing *serviceerror.NotFound
 	if errors.As(err, &missing) {
 		return ""
@@ -176,7 +176,7 @@ func newestRun(t *testing.T, s *crash.Shop, session string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return described.WorkflowExecutionInfo.Execution.RunId
+	return described.WorkflowExecution.RunID
 }
 
 // remove deletes the workflow and waits until nothing of it is left.

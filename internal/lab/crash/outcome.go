@@ -87,8 +87,8 @@ func (s *Shop) AwaitOutcome(session string, want Outcome) {
 func (s *Shop) idle(session string) bool {
 	ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Second)
 	defer cancel()
-	d, err := s.Temporal.DescribeWorkflowExecution(ctx, harness.WorkflowID(session), "")
-	return err == nil && len(d.PendingActivities) == 0 && d.PendingWorkflowTask == nil
+	d, err := s.Temporal.DescribeWorkflow(ctx, harness.WorkflowID(session), "")
+	return err == nil && len(d.RawResponse.PendingActivities) == 0 && d.RawResponse.PendingWorkflowTask == nil
 }
 
 // Rows is the whole ledger as text. Passes over the ledger note their time, which is nobody's work.

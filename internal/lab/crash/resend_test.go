@@ -23,8 +23,8 @@ func TestResendFromTheCommandLineIsANewGenerationWhileOpenAndAfterClosing(t *tes
 	session := s.Buy(nil)
 	s.SettledOnce(session, 1)
 	s.Eventually("the workflow has closed", func() bool {
-		d, err := s.Temporal.DescribeWorkflowExecution(t.Context(), harness.WorkflowID(session), "")
-		return err == nil && d.WorkflowExecutionInfo.CloseTime != nil
+		d, err := s.Temporal.DescribeWorkflow(t.Context(), harness.WorkflowID(session), "")
+		return err == nil && d.WorkflowCloseTime != nil
 	})
 	retrieves := s.Sandbox.Counts().Stripe.Retrieves[session]
 	out, errs, code := s.Command("resend", "test/"+session, "--reason", "asked by telephone")

@@ -161,9 +161,12 @@ func told(t *testing.T, hook receiver, n int) (list []string) {
 		got := hook.next(t)
 		event, err := webhook.ConstructEvent(got.body, got.header.Get("Stripe-Signature"), stripeSecret)
 		must(t, err)
-		var o struct{ Object, Status, Payment_Intent string }
+		var o struct {
+			Object, Status string
+			PaymentIntent  string `json:"payment_intent"`
+		}
 		must(t, json.Unmarshal(event.Data.Raw, &o))
-		list = append(list, string(event.Type)+" "+o.Object+" "+o.Status+" "+o.Payment_Intent)
+		list = append(list, string(event.Type)+" "+o.Object+" "+o.Status+" "+o.PaymentIntent)
 	}
 	return list
 }

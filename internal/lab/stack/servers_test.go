@@ -131,7 +131,7 @@ func TestTemporalKeepsItsWorkflowsThroughAKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	c = dial(t, server.Address())
-	if _, err := c.DescribeWorkflowExecution(t.Context(), "kept", ""); err != nil {
+	if _, err := c.DescribeWorkflow(t.Context(), "kept", ""); err != nil {
 		t.Errorf("the workflow is gone after the kill: %v", err)
 	}
 	namespace, err := c.WorkflowService().DescribeNamespace(t.Context(), &workflowservice.DescribeNamespaceRequest{Namespace: "default"})

@@ -18,7 +18,7 @@ const usage = `usage: go run ./internal/lab/stack/cmd COMMAND
 
   up         everything on this machine; buys one product and stays until Ctrl-C
   demo       the same, and ends when the order is delivered (JSON=1: the order as JSON)
-  test       all checks and tests on real servers; arguments are go test's
+  test       all tests on real servers; arguments are go test's
   bench      the benchmark on servers of its own; arguments are the benchmark's
   soak       hundreds of orders while everything fails, on servers of its own (N=500 SEED=1)
   services   only Postgres and Temporal, with the lines to export; stays until Ctrl-C

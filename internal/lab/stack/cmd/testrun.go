@@ -14,10 +14,7 @@ import (
 	"handover/internal/lab/stack/testenv"
 )
 
-const workflowcheck = "go.temporal.io/sdk/contrib/tools/workflowcheck"
-
-// test runs every check, then the tests, on servers that it starts once. With arguments it runs `go test` with them and
-// leaves the checks out; ./... is meant when they name no package.
+// test runs `go test` with the arguments on servers that it starts once; ./... is meant when they name no package.
 func test(ctx context.Context, root string, arguments []string) (err error) {
 	s, ctx, err := newStack(ctx, root, "test")
 	if err != nil {
@@ -26,11 +23,6 @@ func test(ctx context.Context, root string, arguments []string) (err error) {
 	defer s.close()
 	if err := s.state.Wipe(); err != nil {
 		return err
-	}
-	if len(arguments) == 0 {
-		if err := s.checks(ctx); err != nil {
-			return err
-		}
 	}
 	chromium, err := stack.EnsureChromium(ctx, s.say)
 	if err != nil {
@@ -44,46 +36,6 @@ func test(ctx context.Context, root string, arguments []string) (err error) {
 		[]string{testenv.ChromiumVariable + "=" + chromium, testenv.RequiredVariable + "=1"})
 	if err := s.shown(command); err != nil {
 		return fmt.Errorf("the tests failed (%w)", err)
-	}
-	return nil
-}
-
-// checks are what needs no server.
-func (s *running) checks(ctx context.Context) error {
-	if err := s.gofmt(ctx); err != nil {
-		return err
-	}
-	if err := s.shown(exec.CommandContext(ctx, "go", "vet", "./...")); err != nil {
-		return fmt.Errorf("go vet: %w", err)
-	}
-	dir := filepath.Join(s.root, "internal", "lab", "tools", "checks")
-	version, err := stack.PinnedVersion(dir, workflowcheck)
-	if err != nil {
-		return err
-	}
-	checker := filepath.Join(stack.CacheDir(s.root), "workflowcheck-"+version)
-	err = stack.BuildOnce(ctx, stack.Build{
-		Target: checker, Dir: dir, Package: workflowcheck, Out: s.say, Notice: "building workflowcheck once …",
-	})
-	if err != nil {
-		return err
-	}
-	exceptions := filepath.Join(dir, "workflowcheck.yaml")
-	if err := s.shown(exec.CommandContext(ctx, checker, "-config", exceptions, "./workflows/...")); err != nil {
-		return fmt.Errorf("workflowcheck: a workflow does what must not be repeated (%w)", err)
-	}
-	return nil
-}
-
-func (s *running) gofmt(ctx context.Context) error {
-	command := exec.CommandContext(ctx, "gofmt", "-l", ".")
-	command.Dir = s.root
-	text, err := command.CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("gofmt: %w\n%s", err, text)
-	}
-	if len(text) > 0 {
-		return fmt.Errorf("not formatted, run gofmt -w on:\n%s", text)
 	}
 	return nil
 }
