@@ -11,6 +11,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"handover/internal/lab/sandbox/core"
+	"handover/internal/lab/sandbox/creem"
+	"handover/internal/lab/sandbox/stripe"
 )
 
 // Client drives a sandbox over HTTP, as the crash tests do with one that runs in a process of its own.
@@ -41,12 +45,12 @@ func (c Client) ChangeSession(ctx context.Context, id string, fields map[string]
 
 // PaySession lets the money of an unpaid session arrive.
 func (c Client) PaySession(ctx context.Context, id string) (Session, error) {
-	return c.ChangeSession(ctx, id, map[string]any{"status": "complete", "payment_status": paid})
+	return c.ChangeSession(ctx, id, map[string]any{"status": "complete", "payment_status": stripe.Paid})
 }
 
 // FailSession lets the payment of an unpaid session fail.
 func (c Client) FailSession(ctx context.Context, id string) (Session, error) {
-	return c.ChangeSession(ctx, id, map[string]any{"payment_intent": map[string]string{"status": intentBad}})
+	return c.ChangeSession(ctx, id, map[string]any{"payment_intent": map[string]string{"status": stripe.IntentFailed}})
 }
 
 // Deliver signs and delivers a payment event.
@@ -136,4 +140,114 @@ func (c Client) do(ctx context.Context, method, path string, in, out any) error 
 		return nil
 	}
 	return json.Unmarshal(answer, out)
+}
+
+// CreateBatch adds many sessions at once, of which no webhook tells.
+func (c Client) CreateBatch(ctx context.Context, b Batch) (made []Session, err error) {
+	return made, c.do(ctx, http.MethodPost, "/control/batch", b, &made)
+}
+
+// Refund gives money back to the buyer of a session; what is left out is filled in. Nobody is told yet.
+func (c Client) Refund(ctx context.Context, session string, r Refund) (made Refund, err error) {
+	return made, c.do(ctx, http.MethodPost, "/control/sessions/"+url.PathEscape(session)+"/refunds", r, &made)
+}
+
+// ChangeRefund lets a pending refund succeed, or one that seemed to succeed fail. Nobody is told yet.
+func (c Client) ChangeRefund(ctx context.Context, id, status string) (changed Refund, err error) {
+	return changed, c.do(ctx, http.MethodPatch, "/control/refunds/"+url.PathEscape(id), stripe.StatusChange{Status: status}, &changed)
+}
+
+// DeliverRefund signs and delivers the events of a refund.
+func (c Client) DeliverRefund(ctx context.Context, id string, events MoneyEvents) (list []Delivery, err error) {
+	return list, c.do(ctx, http.MethodPost, "/control/refunds/"+url.PathEscape(id)+"/events", events, &list)
+}
+
+// Dispute lets the buyer's bank dispute a session; what is left out is filled in. Nobody is told yet.
+func (c Client) Dispute(ctx context.Context, session string, d Dispute) (made Dispute, err error) {
+	return made, c.do(ctx, http.MethodPost, "/control/sessions/"+url.PathEscape(session)+"/disputes", d, &made)
+}
+
+// ChangeDispute moves a dispute on: won, lost, … Nobody is told yet.
+func (c Client) ChangeDispute(ctx context.Context, id, status string) (changed Dispute, err error) {
+	return changed, c.do(ctx, http.MethodPatch, "/control/disputes/"+url.PathEscape(id), stripe.StatusChange{Status: status}, &changed)
+}
+
+// DeliverDispute signs and delivers the events of a dispute.
+func (c Client) DeliverDispute(ctx context.Context, id string, events MoneyEvents) (list []Delivery, err error) {
+	return list, c.do(ctx, http.MethodPost, "/control/disputes/"+url.PathEscape(id)+"/events", events, &list)
+}
+
+// SwitchWebhooks turns the delivery of payment events off and on again.
+func (c Client) SwitchWebhooks(ctx context.Context, on bool) error {
+	return c.do(ctx, http.MethodPut, "/control/stripe/webhooks", stripe.WebhookSwitch{On: on}, nil)
+}
+
+// SetEndpoints says what the account's list of webhook endpoints holds. Events go where they went before.
+func (c Client) SetEndpoints(ctx context.Context, list ...Endpoint) error {
+	if list == nil {
+		list = []Endpoint{}
+	}
+	return c.do(ctx, http.MethodPut, "/control/stripe/endpoints", list, nil)
+}
+
+// SetPrice makes a price known, or changes it.
+func (c Client) SetPrice(ctx context.Context, p Price) error {
+	return c.do(ctx, http.MethodPut, "/control/stripe/prices/"+url.PathEscape(p.ID), p, nil)
+}
+
+// SetStock makes a product known, or changes it.
+func (c Client) SetStock(ctx context.Context, p StockItem) error {
+	return c.do(ctx, http.MethodPut, "/control/stripe/products/"+url.PathEscape(p.ID), p, nil)
+}
+
+// SetCreemWebhookURL changes where Creem's events go from now on.
+func (c Client) SetCreemWebhookURL(ctx context.Context, address string) error {
+	return c.do(ctx, http.MethodPut, "/control/creem/config", creem.WebhookURL{WebhookURL: address}, nil)
+}
+
+// CreateCheckout adds a checkout at Creem; what is left out is filled in.
+func (c Client) CreateCheckout(ctx context.Context, checkout Checkout) (made Checkout, err error) {
+	return made, c.do(ctx, http.MethodPost, "/control/creem/checkouts", checkout, &made)
+}
+
+// Checkout returns a checkout as it is now.
+func (c Client) Checkout(ctx context.Context, id string) (checkout Checkout, err error) {
+	return checkout, c.do(ctx, http.MethodGet, "/control/creem/checkouts/"+url.PathEscape(id), nil, &checkout)
+}
+
+// ChangeCheckout changes the named fields of a checkout.
+func (c Client) ChangeCheckout(ctx context.Context, id string, fields map[string]any) (checkout Checkout, err error) {
+	return checkout, c.do(ctx, http.MethodPatch, "/control/creem/checkouts/"+url.PathEscape(id), fields, &checkout)
+}
+
+// CompleteCheckout lets the buyer of a pending checkout pay.
+func (c Client) CompleteCheckout(ctx context.Context, id string) (Checkout, error) {
+	return c.ChangeCheckout(ctx, id, map[string]any{"status": "completed"})
+}
+
+// RefundCheckout gives money back, in minor units; what is left of the payment when 0.
+func (c Client) RefundCheckout(ctx context.Context, id string, amount int64) (Checkout, error) {
+	now, err := c.Checkout(ctx, id)
+	if err != nil {
+		return now, err
+	}
+	return c.ChangeCheckout(ctx, id, map[string]any{"refunds": append(now.Refunds, CreemRefund{Amount: amount})})
+}
+
+// DisputeCheckout lets the buyer's bank take the money back.
+func (c Client) DisputeCheckout(ctx context.Context, id string) (Checkout, error) {
+	return c.ChangeCheckout(ctx, id, map[string]any{"dispute": core.NewID("disp_", 22)})
+}
+
+// DeliverCreem signs and delivers an event of Creem's.
+func (c Client) DeliverCreem(ctx context.Context, event CreemEvent) (d Delivery, err error) {
+	return d, c.do(ctx, http.MethodPost, "/control/creem/events", event, &d)
+}
+
+// SetDomains says what the account's list of domains at Resend holds. Emails are taken whatever it says.
+func (c Client) SetDomains(ctx context.Context, list ...Domain) error {
+	if list == nil {
+		list = []Domain{}
+	}
+	return c.do(ctx, http.MethodPut, "/control/resend/domains", list, nil)
 }

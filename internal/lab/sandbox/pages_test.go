@@ -169,7 +169,7 @@ func TestInboxShowsTheMessageAndPlaysTheMailServer(t *testing.T) {
 	}
 	for _, event := range []string{"email.delivered", "email.bounced"} {
 		a := made(do(t, "POST", c.Base+"/inbox/"+sent.Id, "event="+event, form))(t)
-		if a.status != 303 || a.header.Get("Location") != "/inbox/"+sent.Id+"?told=yes" {
+		if a.status != 303 || a.header.Get("Location") != "/inbox/"+sent.Id+"?taken=yes" {
 			t.Errorf("%s: HTTP %d %q", event, a.status, a.header.Get("Location"))
 		}
 		if kind := eventType(t, hook.next(t)); kind != event {

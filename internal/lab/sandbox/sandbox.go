@@ -1,29 +1,23 @@
-// Package sandbox stands in for the HTTP APIs of Stripe, Creem and Resend: for the demonstration on one's own machine, and
-// as the judge in the crash tests. It speaks what the providers' documentation says, counts what it did under which key,
-// and takes faults: refuse, hang, answer late, or do the work and drop the answer. No money and no email leave it.
+// Package sandbox is the fakes of Stripe, Creem and Resend with a shop to buy from and an inbox to read: for the
+// demonstration on one's own machine, and as the oracle of the crash tests. It speaks what the providers' documentation
+// says, counts what it did under which key, and takes faults: refuse, hang, answer late, or do the work and drop the
+// answer. No money and no email leave it.
 package sandbox
 
 import (
 	"cmp"
-	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
-)
 
-// Product is something that the shop page sells and whose price a checkout session may name.
-type Product struct {
-	Price    string `json:"price"`   // the provider's price id, price_…
-	Product  string `json:"product"` // the provider's product id, prod_…
-	Name     string `json:"name"`
-	Amount   int64  `json:"amount"`   // minor units
-	Currency string `json:"currency"` // ISO 4217; usd when empty
-}
+	"handover/internal/lab/sandbox/core"
+	"handover/internal/lab/sandbox/creem"
+	"handover/internal/lab/sandbox/resend"
+	"handover/internal/lab/sandbox/shop"
+	"handover/internal/lab/sandbox/stripe"
+)
 
 // Config says whom the sandbox pretends to be. The zero value works: any key is accepted, nothing is delivered.
 type Config struct {
@@ -52,59 +46,33 @@ type Config struct {
 	Logger *slog.Logger     // silent when nil
 }
 
-// Sandbox is both providers, the shop and the judge, in one process.
+// Sandbox is the fakes of all providers and the shop, in one process.
 type Sandbox struct {
-	cfg     Config
-	client  *http.Client
-	svixKey []byte
-
-	ctx    context.Context // ends with Close: nothing here outlives it
-	cancel context.CancelFunc
-	work   sync.WaitGroup
-
-	mu      sync.Mutex
-	changed chan struct{} // closed and replaced at every change
-	journal *journal
-	state
+	*core.Core
+	*stripe.Stripe
+	*creem.Creem
+	*resend.Resend
+	shop *shop.Shop
 }
 
 // New restores the journal, when there is one, and returns a sandbox that is ready to serve.
 func New(cfg Config) (*Sandbox, error) {
 	cfg = cfg.withDefaults()
+	c := core.New(core.Config{Journal: cfg.Journal, RetryAfter: cfg.RetryAfter, Now: cfg.Now, Logger: cfg.Logger})
 	s := &Sandbox{
-		cfg:     cfg,
-		changed: make(chan struct{}),
-		state:   newState(cfg.WebhookURL, cfg.EmailWebhookURL),
-		client: &http.Client{
-			Timeout: 15 * time.Second,
-			// A connection kept from before the receiver's restart would fail an attempt for no reason of the receiver's.
-			Transport: &http.Transport{DisableKeepAlives: true},
-			// A provider takes a redirect for a failure: it does not follow it.
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
+		Core:   c,
+		Stripe: stripe.New(c, stripe.Config{Secret: cfg.StripeSecret, Keys: cfg.StripeKeys, WebhookURL: cfg.WebhookURL, Products: cfg.Products}),
+		Creem:  creem.New(c, creem.Config{Secret: cfg.CreemSecret, Keys: cfg.CreemKeys, WebhookURL: cfg.CreemWebhookURL, Products: cfg.Products}),
 	}
-	if cfg.ResendWebhookSecret != "" {
-		key, err := svixSecret(cfg.ResendWebhookSecret)
-		if err != nil {
-			return nil, err
-		}
-		s.svixKey = key
+	var err error
+	if s.Resend, err = resend.New(c, resend.Config{
+		Key: cfg.ResendKey, WebhookSecret: cfg.ResendWebhookSecret, WebhookURL: cfg.EmailWebhookURL,
+		RatePerSecond: cfg.RatePerSecond, KeyTTL: cfg.KeyTTL,
+	}); err != nil {
+		return nil, err
 	}
-	if cfg.Journal != "" {
-		j, entries, err := openJournal(cfg.Journal)
-		if err != nil {
-			return nil, fmt.Errorf("sandbox journal: %w", err)
-		}
-		s.journal = j
-		for _, e := range entries {
-			s.apply(e)
-		}
-	}
-	for _, p := range cfg.Products {
-		s.learn(Session{Currency: p.Currency, Items: []Item{{Price: p.Price, Product: p.Product, Name: p.Name, Amount: p.Amount}}})
-	}
-	s.ctx, s.cancel = context.WithCancel(context.Background())
-	return s, nil
+	s.shop = shop.New(c, shop.Config{ReturnURL: cfg.ShopReturnURL, Environment: cfg.Environment, Products: cfg.Products}, s.Stripe, s.Resend)
+	return s, c.Restore()
 }
 
 func (c Config) withDefaults() Config {
@@ -130,51 +98,51 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Close lets go of hanging requests, ends background deliveries, waits for those and closes the journal. It may come
-// before the HTTP server's own end, and has to where a server would wait for a request that hangs.
-func (s *Sandbox) Close() error {
-	s.mu.Lock()
-	s.cancel()
-	s.mu.Unlock()
-	s.work.Wait()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.journal.close()
+// Handler serves the providers' APIs, the control API and the pages.
+func (s *Sandbox) Handler() http.Handler {
+	mux := http.NewServeMux()
+	s.Stripe.Routes(mux)
+	s.Creem.Routes(mux)
+	s.Resend.Routes(mux)
+	s.shop.Routes(mux)
+
+	s.Core.ControlRoutes(mux)
+	s.Stripe.ControlRoutes(mux)
+	s.Creem.ControlRoutes(mux)
+	s.Resend.ControlRoutes(mux)
+	mux.HandleFunc("GET /control/counts", core.ControlGet(func(*http.Request) (Counts, error) { return s.Counts(), nil }))
+	mux.HandleFunc("PUT /control/config", core.ControlSet(func(_ *http.Request, in webhookURLs) error {
+		s.SetWebhookURLs(in.Payments, in.Email)
+		return nil
+	}))
+	return mux
 }
 
-// background runs work that Close waits for. After Close it does nothing.
-func (s *Sandbox) background(work func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ctx.Err() == nil {
-		s.work.Go(work)
-	}
+// webhookURLs is the body of PUT /control/config.
+type webhookURLs struct {
+	Payments string `json:"webhook_url,omitempty"`
+	Email    string `json:"email_webhook_url,omitempty"`
 }
 
 // SetWebhookURLs changes where events go from now on. An empty address leaves the one there is.
 func (s *Sandbox) SetWebhookURLs(payments, email string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.webhookURL = cmp.Or(payments, s.webhookURL)
-	s.emailWebhookURL = cmp.Or(email, s.emailWebhookURL)
-}
-
-// record writes entries to the journal, then makes them true: what was answered is never forgotten. The caller holds mu.
-func (s *Sandbox) record(entries ...entry) error {
-	for _, e := range entries {
-		if err := s.journal.append(e); err != nil {
-			return fmt.Errorf("sandbox journal: %w", err)
-		}
-		s.apply(e)
+	if payments != "" {
+		s.Stripe.SetWebhookURL(payments)
 	}
-	s.notify()
-	return nil
+	if email != "" {
+		s.Resend.SetEmailWebhookURL(email)
+	}
 }
 
-// notify wakes everybody who waits for a change. The caller holds mu.
-func (s *Sandbox) notify() {
-	close(s.changed)
-	s.changed = make(chan struct{})
+// Counts is what the sandbox did.
+type Counts struct {
+	Stripe   stripe.Counts      `json:"stripe"`
+	Creem    creem.Counts       `json:"creem"`
+	Emails   resend.Counts      `json:"emails"`
+	Webhooks core.WebhookCounts `json:"webhooks"`
 }
 
-var errNoURL = errors.New("no webhook address is configured: set it with PUT /control/config")
+// Counts returns the numbers of this moment.
+func (s *Sandbox) Counts() Counts {
+	return Counts{Stripe: s.Stripe.Counts(), Creem: s.Creem.Counts(), Emails: s.Resend.Counts(), Webhooks: s.Core.Webhooks()}
+}
