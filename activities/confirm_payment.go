@@ -7,7 +7,6 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"handover/internal/failpoint"
-	"handover/internal/ledger"
 	"handover/internal/order"
 	"handover/internal/payment"
 )
@@ -20,8 +19,8 @@ const (
 )
 
 type paymentLedger interface {
-	PaymentState(ctx context.Context, key order.Key) (ledger.Recorded, error)
-	RecordPayment(ctx context.Context, p order.Assessment) (ledger.Recorded, error)
+	Snapshot(ctx context.Context, key order.Key) (order.Snapshot, error)
+	RecordPayment(ctx context.Context, p order.Assessment) (order.Snapshot, error)
 }
 
 // ConfirmPaymentInput asks for one look at the payment.
@@ -52,11 +51,11 @@ func (a *Activities) ConfirmPayment(ctx context.Context, in ConfirmPaymentInput)
 	info := activity.GetInfo(ctx)
 	// The straight path saves the question: a first attempt of a first run cannot have been here before.
 	if in.Again || info.Attempt > 1 || info.WorkflowExecution.RunID != in.Origin {
-		known, err := a.Ledger.PaymentState(ctx, in.Order)
+		known, err := a.Ledger.Snapshot(ctx, in.Order)
 		if err != nil {
 			return ConfirmPaymentResult{}, a.failed(ctx, stepPayment, in.Order, judge(err).class, err)
 		}
-		if known.State == order.PaymentConfirmed && known.Reason != order.ReasonItemsUnknown {
+		if known.Payment == order.PaymentConfirmed && known.Reason != order.ReasonItemsUnknown {
 			return a.recorded(known), nil
 		}
 	}
@@ -78,14 +77,14 @@ func (a *Activities) ConfirmPayment(ctx context.Context, in ConfirmPaymentInput)
 		return ConfirmPaymentResult{}, a.failed(ctx, stepPayment, in.Order, judge(err).class, err)
 	}
 	failpoint.Hit("payment.recorded")
-	a.done(ctx, stepPayment, in.Order, string(now.State))
+	a.done(ctx, stepPayment, in.Order, string(now.Payment))
 	return a.recorded(now), nil
 }
 
 // recorded is the one answer of every attempt: one whose own answer was lost has to say the same once more, above all
 // that the money may have gone back.
-func (a *Activities) recorded(r ledger.Recorded) ConfirmPaymentResult {
-	return a.steered(ConfirmPaymentResult{Payment: r.State, Reason: r.Reason, ReversalDue: r.Reversed})
+func (a *Activities) recorded(r order.Snapshot) ConfirmPaymentResult {
+	return a.steered(ConfirmPaymentResult{Payment: r.Payment, Reason: r.Reason, ReversalDue: r.ReversalDue})
 }
 
 // steered adds what the run decides its next step by.

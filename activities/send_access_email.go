@@ -16,7 +16,7 @@ import (
 
 type emailLedger interface {
 	ClaimEmail(ctx context.Context, w ledger.ObligationID, t ledger.LeaseOptions, render func(ledger.EmailData) (ledger.Rendered, error)) (ledger.EmailClaim, error)
-	Finish(ctx context.Context, w ledger.ObligationID, token, providerID string) error
+	Finish(ctx context.Context, w ledger.ObligationID, token, providerID string) (order.Snapshot, error)
 	Release(ctx context.Context, w ledger.ObligationID, token string, class order.Class, spent bool) error
 	AcceptByEvidence(ctx context.Context, w ledger.ObligationID, token string) (bool, error)
 	AcceptByList(ctx context.Context, w ledger.ObligationID, token string, found []string, margin time.Duration) (bool, error)
@@ -66,7 +66,7 @@ func (a *Activities) SendAccessEmail(ctx context.Context, in SendAccessEmailInpu
 	failpoint.Hit("email.answered")
 	write, cancel := detached(ctx)
 	defer cancel()
-	if err := a.Ledger.Finish(write, work, claim.Token, id); err != nil {
+	if _, err := a.Ledger.Finish(write, work, claim.Token, id); err != nil {
 		// The next attempt sends the same bytes under the same key, and the provider answers with the same message.
 		return SendAccessEmailResult{}, a.failed(ctx, stepEmail, in.Order, order.ClassUnknown, err)
 	}

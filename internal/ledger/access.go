@@ -11,22 +11,29 @@ import (
 // Issuer turns one piece of owed access into grants. It is called inside a transaction and does no I/O.
 type Issuer func(due order.Entitlement) ([]order.Grant, error)
 
-// GrantLocal claims, writes and finishes, in one transaction, all access of the given kinds that is still owed: kinds
-// that are wholly ours. It returns how many pieces it finished; those that were finished before are left alone.
-func (l *Ledger) GrantLocal(ctx context.Context, key order.Key, kinds []order.AccessKind, t LeaseOptions, make Issuer) (int, error) {
+// GrantLocal claims, writes and finishes, in one transaction, all pending access of the given kinds, which are made here.
+// It returns how many pieces it finished, and how the order stands then; those that were finished before are left alone.
+func (l *Ledger) GrantLocal(ctx context.Context, key order.Key, kinds []order.AccessKind, t LeaseOptions, make Issuer) (int, order.Snapshot, error) {
 	var dues []owed
+	var now order.Snapshot
 	err := l.inTrips(ctx,
-		func(first *pgx.Batch) { finishOwn(first, key, kinds, t, &dues) },
+		func(first *pgx.Batch) {
+			first.Queue(lockToChange, key.Environment, key.Session)
+			finishOwn(first, key, kinds, t, &dues)
+		},
 		func(_ *pgx.Conn, last *pgx.Batch) error {
-			if len(dues) == 0 {
-				return nil
+			if len(dues) > 0 {
+				if err := insertGrants(last, key, dues, make); err != nil {
+					return err
+				}
 			}
-			return insertGrants(last, key, dues, make)
+			queueSnapshot(last, key, &now)
+			return nil
 		})
 	if err != nil {
-		return 0, safe("grant access", err)
+		return 0, order.Snapshot{}, safe("grant access", err)
 	}
-	return len(dues), nil
+	return len(dues), now, nil
 }
 
 // owed is one piece of access, and how many of its units stay; 0 for all.
@@ -60,7 +67,7 @@ func insertGrants(b *pgx.Batch, key order.Key, dues []owed, make Issuer) error {
 	for _, due := range dues {
 		made, err := make(due.Entitlement)
 		if err != nil {
-			return err
+			return fromCallback(err)
 		}
 		for _, g := range made {
 			products, kinds, files = append(products, due.Product), append(kinds, string(due.Kind)), append(files, due.File)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"handover/internal/order"
 )
@@ -118,8 +119,12 @@ FROM obligations WHERE environment = $1 AND session = $2 AND kind = $3 AND subje
 // Finish records that the work is done, with the provider's id of what was made. Only the holder of the claim can, and
 // only while it lasts; anybody else gets ErrLeaseLost. What is finished needs no person any more, unless something newer has
 // taken its place: then the attention is the newer one's.
-func (l *Ledger) Finish(ctx context.Context, w ObligationID, token, providerID string) error {
-	tag, err := l.pool.Exec(ctx, `
+func (l *Ledger) Finish(ctx context.Context, w ObligationID, token, providerID string) (order.Snapshot, error) {
+	var now order.Snapshot
+	var finished pgconn.CommandTag
+	batch := &pgx.Batch{} // one round trip and one commit
+	batch.Queue(lockToChange, w.Key.Environment, w.Key.Session)
+	batch.Queue(`
 WITH done AS (
     UPDATE obligations SET finished_at = now(), provider_id = nullif($6, ''), token = NULL, claim_expires_at = NULL, failure_class = NULL
     WHERE environment = $1 AND session = $2 AND kind = $3 AND subject = $4
@@ -129,8 +134,11 @@ WITH done AS (
     UPDATE orders SET attention_reason = NULL, attention_class = NULL, attention_at = NULL
     WHERE environment = $1 AND session = $2 AND attention_step = $3 AND EXISTS (SELECT FROM done WHERE superseded_at IS NULL)
 )
-SELECT 1 FROM done`, w.Key.Environment, w.Key.Session, w.Kind, w.Subject, token, providerID)
-	return lost(tag.RowsAffected(), safe("finish a step", err))
+SELECT 1 FROM done`, w.Key.Environment, w.Key.Session, w.Kind, w.Subject, token, providerID).
+		Exec(func(tag pgconn.CommandTag) error { finished = tag; return nil })
+	queueSnapshot(batch, w.Key, &now)
+	err := l.pool.SendBatch(ctx, batch).Close()
+	return now, lost(finished.RowsAffected(), safe("finish a step", err))
 }
 
 // Release gives the claim back after a failed attempt, so that the next one need not wait for its expiry. An attempt

@@ -76,7 +76,7 @@ func (c *EmailClaim) freeze(b *pgx.Batch, w ObligationID, data EmailData, render
 	}
 	frozen, err := render(data)
 	if err != nil {
-		return err
+		return fromCallback(err)
 	}
 	payload, err := json.Marshal(frozen.Message)
 	if err != nil {

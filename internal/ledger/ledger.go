@@ -92,7 +92,10 @@ func safe(action string, err error) error {
 	}
 	var answer *pgconn.PgError
 	if errors.As(err, &answer) {
-		return fmt.Errorf("ledger: %s: SQLSTATE %s: %w", action, answer.Code, errAnswered{err})
+		return fmt.Errorf("ledger: %s: SQLSTATE %s: %w", action, answer.Code, databaseError{errAnswered{err}})
+	}
+	if fromDatabase(err) {
+		err = databaseError{err}
 	}
 	return fmt.Errorf("ledger: %s: %w", action, err)
 }

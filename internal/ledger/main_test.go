@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -90,7 +91,19 @@ func (b *bench) record(p order.Assessment) (order.PaymentState, order.Reason) {
 	b.t.Helper()
 	r, err := b.RecordPayment(b.t.Context(), p)
 	b.must(err)
-	return r.State, r.Reason
+	return r.Payment, r.Reason
+}
+
+// Finish is the ledger's, for tests that need its error only.
+func (b *bench) Finish(ctx context.Context, w ledger.ObligationID, token, providerID string) error {
+	_, err := b.Ledger.Finish(ctx, w, token, providerID)
+	return err
+}
+
+// GrantLocal is the ledger's, for tests that need no snapshot.
+func (b *bench) GrantLocal(ctx context.Context, key order.Key, kinds []order.AccessKind, t ledger.LeaseOptions, issue ledger.Issuer) (int, error) {
+	n, _, err := b.Ledger.GrantLocal(ctx, key, kinds, t, issue)
+	return n, err
 }
 
 // pay has the order paid for, with everything owed.
@@ -176,7 +189,23 @@ func (b *bench) view() order.View {
 	b.t.Helper()
 	v, err := b.Order(b.t.Context(), b.key)
 	b.must(err)
+	b.agreesWithTheSnapshot(v)
 	return v
+}
+
+// agreesWithTheSnapshot compares what people see of an order with what its run is steered by.
+func (b *bench) agreesWithTheSnapshot(v order.View) {
+	b.t.Helper()
+	got, err := b.Snapshot(b.t.Context(), b.key)
+	b.must(err)
+	want := order.Snapshot{AsOf: got.AsOf, Payment: v.Facts.Payment, Access: v.Facts.Access, Email: v.Facts.Email, Generation: 1,
+		ReversalDue: v.ReversalDue, AccessChangeDue: v.AccessChangeDue, Reason: v.Reason}
+	if n := len(v.Emails); n > 0 {
+		want.Generation, want.EmailSuspended = v.Emails[n-1].Generation, v.Emails[n-1].Suspended
+	}
+	if got != want || got.AsOf == 0 {
+		b.t.Errorf("snapshot %+v, view %+v", got, want)
+	}
 }
 
 // exec changes rows behind the ledger's back: time is moved this way, not waited for.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
+
 	"handover/internal/order"
 )
 
@@ -42,8 +44,7 @@ WITH o AS (
         attention_reason = CASE WHEN o.owed_at IS NOT NULL OR o.payment = 'confirmed' AND $3 <> 'confirmed' THEN o.attention_reason ELSE excluded.attention_reason END,
         attention_class = CASE WHEN o.owed_at IS NOT NULL OR o.payment = 'confirmed' AND $3 <> 'confirmed' THEN o.attention_class ELSE excluded.attention_class END,
         attention_at = CASE WHEN o.owed_at IS NOT NULL OR o.payment = 'confirmed' AND $3 <> 'confirmed' THEN o.attention_at ELSE excluded.attention_at END
-    RETURNING payment, coalesce(attention_reason, '') AS reason, owed_at IS NULL OR owed_at = now() AS unsettled,
-        coalesce(owed_at = now(), false) AS first, reversal_due_at IS NOT NULL AS reversed
+    RETURNING owed_at IS NULL OR owed_at = now() AS unsettled, coalesce(owed_at = now(), false) AS first
 ), items AS (
     INSERT INTO order_items (environment, session, line, refs, name, quantity, product, amount)
     SELECT $1, $2, i.line, string_to_array(i.refs, ' '), i.name, i.quantity, nullif(i.product, ''), i.amount
@@ -64,42 +65,26 @@ WITH o AS (
 ), told AS (
     UPDATE webhook_events SET dispatched_at = coalesce(dispatched_at, now()) WHERE environment = $1 AND event_id = $22
 )
-SELECT payment, reason, reversed FROM o`
+SELECT FROM o`
 
-// Recorded is what the ledger knows of a payment after a look at it.
-type Recorded struct {
-	State    order.PaymentState
-	Reason   order.Reason
-	Reversed bool // there was a refund or a dispute: nothing is given before the provider has been asked how it stands
-}
-
-// RecordPayment stores a look's result and returns the payment's state as it now stands, which can differ from the
-// look's: see recordPayment.
-func (l *Ledger) RecordPayment(ctx context.Context, p order.Assessment) (Recorded, error) {
-	var r Recorded
+// RecordPayment stores what the provider says about a session, and returns how the order stands then, which can differ:
+// see recordPayment.
+func (l *Ledger) RecordPayment(ctx context.Context, p order.Assessment) (order.Snapshot, error) {
 	i := itemColumns(p.Items)
 	d := dueColumns(p.Entitlements)
 	var amount *int64
 	if p.Total.Currency != "" {
 		amount = &p.Total.Minor
 	}
-	err := l.pool.QueryRow(ctx, recordPayment,
-		p.Key.Environment, p.Key.Session, p.State, p.Processing, p.Ref, amount, p.Total.Currency, p.Email, p.Name, p.Reason, p.Class,
-		i.line, i.refs, i.name, i.quantity, i.product, d.subject, d.product, d.kind, d.file, d.units, p.Event, p.Reason.Step(), p.Reversed, i.amount,
-	).Scan(&r.State, &r.Reason, &r.Reversed)
-	return r, safe("record a payment", err)
-}
 
-// PaymentState returns what the ledger knows of an order's payment.
-func (l *Ledger) PaymentState(ctx context.Context, key order.Key) (Recorded, error) {
-	var r Recorded
-	err := l.pool.QueryRow(ctx, `
-SELECT payment, coalesce(attention_reason, ''), reversal_due_at IS NOT NULL FROM orders WHERE environment = $1 AND session = $2`,
-		key.Environment, key.Session).Scan(&r.State, &r.Reason, &r.Reversed)
-	if noRows(err) {
-		return Recorded{State: order.PaymentPending}, nil
-	}
-	return r, safe("read a payment", err)
+	var now order.Snapshot
+	batch := &pgx.Batch{} // one round trip and one commit
+	batch.Queue(recordPayment,
+		p.Key.Environment, p.Key.Session, p.State, p.Processing, p.Ref, amount, p.Total.Currency, p.Email, p.Name, p.Reason, p.Class,
+		i.line, i.refs, i.name, i.quantity, i.product, d.subject, d.product, d.kind, d.file, d.units, p.Event, p.Reason.Step(), p.Reversed, i.amount)
+	queueSnapshot(batch, p.Key, &now)
+	err := l.pool.SendBatch(ctx, batch).Close()
+	return now, safe("record a payment", err)
 }
 
 type itemArrays struct {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"handover/internal/ledger"
 	"handover/internal/order"
 )
 
@@ -205,11 +204,11 @@ func TestMissingAddressStopsOnlyTheEmail(t *testing.T) {
 func TestPaymentOfAnUnknownOrderIsRecorded(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	if got, err := b.PaymentState(t.Context(), b.key); err != nil || got != (ledger.Recorded{State: order.PaymentPending}) {
+	if got, err := b.Snapshot(t.Context(), b.key); err != nil || got.Payment != order.PaymentPending || got.Access != order.AccessPending || got.Generation != 1 {
 		t.Errorf("of an order nobody has heard of: %+v, %v", got, err)
 	}
 	b.pay()
-	if got, err := b.PaymentState(t.Context(), b.key); err != nil || got.State != order.PaymentConfirmed {
+	if got, err := b.Snapshot(t.Context(), b.key); err != nil || got.Payment != order.PaymentConfirmed {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -49,7 +49,7 @@ func TestRefundEventFindsItsOrderOrWaitsForIt(t *testing.T) {
 		t.Fatalf("waiting for their order: %+v", waiting)
 	}
 	r, err := b.RecordPayment(t.Context(), early.paid())
-	if b.must(err); !r.Reversed {
+	if b.must(err); !r.ReversalDue {
 		t.Error("the payment is confirmed and nobody asks about the refund that came before")
 	}
 	if waiting, err = b.Unattached(t.Context(), 0, 10); err != nil || len(waiting) != 1 || waiting[0].Session != early.key.Session {

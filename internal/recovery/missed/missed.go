@@ -26,7 +26,7 @@ type Ledger interface {
 	AdvanceHighWater(ctx context.Context, environment string, until time.Time) error
 	UnknownSales(ctx context.Context, environment string, sales []order.Sale) ([]order.Sale, error)
 	ImportSale(ctx context.Context, key order.Key) error
-	RecordPayment(ctx context.Context, p order.Assessment) (ledger.Recorded, error)
+	RecordPayment(ctx context.Context, p order.Assessment) (order.Snapshot, error)
 }
 
 // Runs starts the orders' workflows.
