@@ -91,7 +91,7 @@ func newBench(t *testing.T) *bench {
 	pool := testenv.Shared(t)
 	b := &bench{
 		t: t, pool: pool, ledger: ledger.New(pool), sandbox: sandbox.Client{Base: server.URL}, logs: &logged{}, counted: &counted{},
-		key: order.Key{Environment: "test", Session: "cs_test_" + rand.Text()}, secrets: []string{oldSecret}, kinds: accessregistry.Local(),
+		key: order.Key{Environment: "test", Session: "cs_test_" + rand.Text()}, secrets: []string{oldSecret}, kinds: accessregistry.Kinds().Local(),
 		callTimeout: 10 * time.Second, mode: order.Test,
 		cfg: activities.Config{
 			From: "Shop <orders@shop.example>", ShopName: "Shop", EmailLease: time.Minute, EmailWindow: 23 * time.Hour, EmailAttempts: 8,
@@ -121,7 +121,7 @@ func (b *bench) buy(change func(*sandbox.Session)) *bench {
 func (b *bench) worker() *activities.Activities {
 	b.t.Helper()
 	provider, err := stripe.New(stripe.Config{
-		APIKey: stripeKey, WebhookSecrets: []string{"whsec_4242webhooks"}, Mode: b.mode, APIURL: b.sandbox.Base, CallTimeout: b.callTimeout,
+		APIKey: stripeKey, WebhookSecrets: []string{"whsec_4242_of_the_webhooks"}, Mode: b.mode, APIURL: b.sandbox.Base, CallTimeout: b.callTimeout,
 	})
 	b.must(err)
 	sender, err := resend.New(resend.Config{APIKey: resendKey, APIURL: b.sandbox.Base + "/resend", CallTimeout: b.callTimeout})

@@ -169,7 +169,7 @@ func newActivities(p *app.Process, runs *dispatch.Dispatcher) (*activities.Activ
 	}
 	steps := p.Config.Steps
 	return activities.New(activities.Deps{
-		Ledger: p.Ledger, Environments: environments, Catalogue: order.NewCatalogue(p.Config.Products), Kinds: accessregistry.Local(),
+		Ledger: p.Ledger, Environments: environments, Catalogue: order.NewCatalogue(p.Config.Products), Kinds: accessregistry.Kinds().Local(),
 		Sender: sender, Links: links, Runs: runs, Owner: p.Owner(sender), Outcomes: p.Counters, Log: p.Log,
 	}, activities.Config{
 		From: p.Config.Email.From, ReplyTo: p.Config.Email.ReplyTo, ShopName: p.ShopName(),

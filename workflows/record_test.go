@@ -88,17 +88,17 @@ func newRecorder(t *testing.T) *recorder {
 	patient := newWorld().steer
 	brief, hasty := patient, steering{openFor: patient.openFor, awaitPayment: time.Second, giveUp: time.Minute}
 	brief.openFor = time.Second
-	r.work(r.queue, patient, accessregistry.Local())
-	r.work(r.brief, brief, accessregistry.Local())
+	r.work(r.queue, patient, accessregistry.Kinds().Local())
+	r.work(r.brief, brief, accessregistry.Kinds().Local())
 	r.work(r.barren, patient, []access.Local{nothing{}})
-	r.work(r.hasty, hasty, accessregistry.Local())
+	r.work(r.hasty, hasty, accessregistry.Kinds().Local())
 	return r
 }
 
 // work starts a worker on a queue.
 func (r *recorder) work(queue string, steer steering, own []access.Local) {
 	r.t.Helper()
-	provider, err := stripe.New(stripe.Config{APIKey: stripeKey, WebhookSecrets: []string{"whsec_recording"}, Mode: order.Test, APIURL: r.sandbox.Base})
+	provider, err := stripe.New(stripe.Config{APIKey: stripeKey, WebhookSecrets: []string{"whsec_recording_a_history"}, Mode: order.Test, APIURL: r.sandbox.Base})
 	must(r.t, err)
 	sender, err := resend.New(resend.Config{APIKey: resendKey, APIURL: r.sandbox.Base + "/resend"})
 	must(r.t, err)

@@ -79,9 +79,9 @@ func Open(ctx context.Context, o Options) (*Process, error) {
 	return p, nil
 }
 
-// Known are the words that the configuration may use.
+// Known are the adapters that the configuration may name.
 func Known() config.Known {
-	return config.Known{Payment: paymentregistry.Names(), Email: emailregistry.Names(), Access: accessregistry.Names()}
+	return config.Known{Payment: paymentregistry.Known(), Email: emailregistry.Known(), Access: accessregistry.Kinds()}
 }
 
 // Close lets go of the database and Temporal.

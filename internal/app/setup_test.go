@@ -27,9 +27,9 @@ func TestTheConfigurationInTheDocumentsLoads(t *testing.T) {
 		t.Fatal(err)
 	}
 	variables := map[string]string{
-		"LINK_SECRET":     strings.Repeat("5e", 32),
-		"STRIPE_LIVE_KEY": "sk_live_key", "STRIPE_LIVE_WEBHOOK_SECRET": "whsec_livesecret",
-		"STRIPE_TEST_KEY": "sk_test_key", "STRIPE_TEST_WEBHOOK_SECRET": "whsec_testsecret",
+		"LINK_SECRET":     strings.Repeat("0123456789abcdef", 4),
+		"STRIPE_LIVE_KEY": "sk_live_key", "STRIPE_LIVE_WEBHOOK_SECRET": "whsec_a_secret_of_the_live_account",
+		"STRIPE_TEST_KEY": "sk_test_key", "STRIPE_TEST_WEBHOOK_SECRET": "whsec_a_secret_of_the_test_account",
 		"RESEND_API_KEY": "re_key", "RESEND_WEBHOOK_SECRET": "whsec_MDEyMzQ1Njc4OWFiY2RlZmdoaWprbG1u",
 	}
 	cfg, err := config.Load(path, func(name string) (string, bool) { v, set := variables[name]; return v, set }, app.Known())

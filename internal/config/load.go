@@ -12,14 +12,17 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"handover/internal/access"
 	"handover/internal/order"
+	"handover/internal/setting"
 )
 
-// Known are the adapters that this binary has, by the words the configuration uses for them.
+// Known are the adapters that this binary has, by the words that the configuration uses for them. Each checks its own
+// settings.
 type Known struct {
-	Payment []string // for example "stripe"
-	Email   []string // for example "resend"
-	Access  []string // for example "download"
+	Payment map[string]func(Environment) []setting.Problem
+	Email   map[string]func(Email) []setting.Problem
+	Access  access.Kinds
 }
 
 // Load reads the shop's configuration from the file at path, with every default filled in. ${NAME} inside a text takes
@@ -107,11 +110,11 @@ func (r *reader) environments(t *table) map[string]Environment {
 
 func (r *reader) environment(name string, t *table) Environment {
 	e := Environment{Name: name}
-	var mode, key string
+	var mode string
 	t.text("provider", &e.Provider)
 	t.text("mode", &mode)
-	t.text("api_key", &key)
-	secrets := t.texts("webhook_secrets")
+	t.secret("api_key", &e.APIKey)
+	e.WebhookSecrets = t.secrets("webhook_secrets")
 	t.text("account", &e.Account)
 	t.text("api_url", &e.APIURL)
 	t.done()
@@ -119,13 +122,13 @@ func (r *reader) environment(name string, t *table) Environment {
 	if !order.ValidEnvironment(name) {
 		r.p.add(t.path, "has a name that cannot stand in an address; use 1 to 32 lower-case letters, digits and dashes")
 	}
-	r.oneOf(t.at("provider"), e.Provider, r.known.Payment)
+	r.oneOf(t.at("provider"), e.Provider, slices.Sorted(maps.Keys(r.known.Payment)))
 	r.oneOf(t.at("mode"), mode, []string{string(order.Live), string(order.Test)})
 	e.Mode = order.Mode(mode)
-	e.APIKey = r.paymentKey(t.at("api_key"), key, e)
-	e.WebhookSecrets = r.paymentSecrets(t.at("webhook_secrets"), secrets, e.Provider)
-	e.Account = r.account(t.at("account"), e)
-	e.APIURL = r.baseURL(t.at("api_url"), e.APIURL)
+	e.Account, e.APIURL = strings.TrimSpace(e.Account), cleanURL(e.APIURL)
+	if problems, found := r.known.Payment[e.Provider]; found {
+		r.report(t, problems(e))
+	}
 	return e
 }
 
@@ -134,29 +137,45 @@ func (r *reader) email(t *table, e *Email) {
 		r.p.add(t.path, "is missing; add [email] with provider, api_key and from")
 		return
 	}
-	var key string
 	t.text("provider", &e.Provider)
-	t.text("api_key", &key)
+	t.secret("api_key", &e.APIKey)
 	t.text("from", &e.From)
 	t.text("reply_to", &e.ReplyTo)
-	secrets := t.texts("webhook_secrets")
+	e.WebhookSecrets = t.secrets("webhook_secrets")
 	t.number("rate_per_second", &e.RatePerSecond)
 	t.duration("idempotency_window", &e.IdempotencyWindow)
 	t.text("api_url", &e.APIURL)
 	t.done()
 
-	r.oneOf(t.at("provider"), e.Provider, r.known.Email)
-	e.APIKey = r.emailKey(t.at("api_key"), key)
+	r.oneOf(t.at("provider"), e.Provider, slices.Sorted(maps.Keys(r.known.Email)))
 	e.From = r.sender(t.at("from"), e.From, true)
 	e.ReplyTo = r.sender(t.at("reply_to"), e.ReplyTo, false)
-	e.WebhookSecrets = r.emailSecrets(t.at("webhook_secrets"), secrets)
 	if !(e.RatePerSecond > 0 && e.RatePerSecond <= 1000) {
 		r.p.add(t.at("rate_per_second"), "must be above 0 and at most 1000; the provider's own limit is the one to write")
 	}
 	if e.IdempotencyWindow <= 0 {
 		r.p.add(t.at("idempotency_window"), "must be longer than nothing; write how long the provider keeps an idempotency key")
 	}
-	e.APIURL = r.baseURL(t.at("api_url"), e.APIURL)
+	e.APIURL = cleanURL(e.APIURL)
+	if problems, found := r.known.Email[e.Provider]; found {
+		r.report(t, problems(*e))
+	}
+}
+
+// report adds what an adapter says against its own settings.
+func (r *reader) report(t *table, problems []setting.Problem) {
+	for _, p := range problems {
+		key, index, _ := strings.Cut(p.Name, "[")
+		path := t.at(key)
+		if index != "" {
+			path += "[" + index
+		}
+		if p.Missing {
+			r.p.empty(path, p.Text)
+		} else {
+			r.p.add(path, "%s", p.Text)
+		}
+	}
 }
 
 func (r *reader) alerts(t *table, a *Alerts) {

@@ -12,15 +12,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	accessregistry "handover/internal/access/registry"
 	"handover/internal/config"
+	emailregistry "handover/internal/email/registry"
 	"handover/internal/order"
+	paymentregistry "handover/internal/payment/registry"
 )
 
-var known = config.Known{
-	Payment: []string{"stripe", "creem"},
-	Email:   []string{"resend"},
-	Access:  []string{"download", "license"},
-}
+var known = config.Known{Payment: paymentregistry.Known(), Email: emailregistry.Known(), Access: accessregistry.Kinds()}
 
 // secrets is the environment of the tests. Each value is long and odd enough to be found in a message.
 func secrets() map[string]string {
@@ -86,15 +85,15 @@ func TestEverySettingOfTheFileArrives(t *testing.T) {
 		Email: config.Email{
 			Provider: "resend", APIKey: "re_abcdefghijklmnop",
 			From: "Example Shop <orders@example.com>", ReplyTo: "help@example.com",
-			WebhookSecrets: []config.Secret{"whsec_QUJDREVGR0hJSktMTU5PUFFSU1Q="},
-			RatePerSecond:  10, IdempotencyWindow: 48 * time.Hour, APIURL: "http://127.0.0.1:9998",
+			WebhookSecrets: []config.Secret{"whsec_QUJDREVGR0hJSktMTU5PUFFSU1Q"},
+			RatePerSecond:  10, IdempotencyWindow: 20 * time.Hour, APIURL: "http://127.0.0.1:9998",
 		},
 		Alerts:      config.Alerts{Email: []string{"owner@example.com"}, URL: "https://alerts.example.com/hook?key=1"},
 		FilesBucket: "file:///var/lib/handover/files",
 		Orders:      config.Orders{OpenFor: 48 * time.Hour, AwaitPaymentFor: 96 * time.Hour},
 		Steps: config.Steps{Payment: step, Access: step, Revoke: revoke, Email: config.Step{
 			Attempts: 5, FirstWait: time.Second, Factor: 1.5, LongestWait: time.Hour,
-			GiveUpAfter: 47 * time.Hour, CallTimeout: 20 * time.Second,
+			GiveUpAfter: 19 * time.Hour, CallTimeout: 20 * time.Second,
 		}},
 		Products: []order.Product{
 			{
@@ -178,8 +177,7 @@ rate_per_second = "2"
 	_, err := config.Load(path, lookup(secrets()), known)
 	want := strings.ReplaceAll(`F:1: public_url: is not an absolute http or https address; write the address that buyers reach the shop's pages at, like https://downloads.example.com
 F:2: link_secrets[1]: is too short to be safe: 5 bytes; write at least one secret of 32 bytes or more; openssl rand -hex 32 makes one
-F:3: environments.live.webhook_secrets: is missing; paste the signing secret that the provider shows for this webhook endpoint
-F:4: environments.live.provider: "strip" is not known; did you mean stripe? write one of: stripe, creem
+F:4: environments.live.provider: "strip" is not known; did you mean stripe? write one of: creem, stripe
 F:6: environments.live.api_key: takes the environment variable UNSET_KEY, which is not set; set UNSET_KEY where this process is started
 F:7: environments.live.webhook_secret: is not a setting; remove or correct it (did you mean webhook_secrets?)
 F:10: email.api_key: must be text in double quotes, is a whole number

@@ -54,6 +54,22 @@ func (t *table) texts(key string) []string {
 	return texts
 }
 
+// secret reads a secret without the spaces and line ends that come along when it is copied.
+func (t *table) secret(key string, target *Secret) {
+	var s string
+	t.text(key, &s)
+	*target = Secret(strings.TrimSpace(s))
+}
+
+// secrets reads a list of them.
+func (t *table) secrets(key string) []Secret {
+	var list []Secret
+	for _, s := range t.texts(key) {
+		list = append(list, Secret(strings.TrimSpace(s)))
+	}
+	return list
+}
+
 func (t *table) asText(path string, v any) (string, bool) {
 	s, ok := v.(string)
 	if !ok {

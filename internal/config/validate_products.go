@@ -1,7 +1,6 @@
 package config
 
 import (
-	"io/fs"
 	"net/url"
 	"regexp"
 	"slices"
@@ -9,11 +8,6 @@ import (
 	"unicode"
 
 	"handover/internal/order"
-)
-
-const (
-	kindDownload = order.AccessKind("download")
-	kindLicense  = order.AccessKind("license")
 )
 
 var productID = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
@@ -42,7 +36,7 @@ func (r *reader) products(root *table) []order.Product {
 }
 
 func (r *reader) product(t *table) order.Product {
-	p := order.Product{Refund: "full", Dispute: "hold"}
+	p := order.Product{Refund: order.RefundFull, Dispute: order.DisputeHold}
 	t.text("id", &p.ID)
 	t.text("name", &p.Name)
 	p.SoldAs = t.texts("sold_as")
@@ -76,8 +70,8 @@ func (r *reader) product(t *table) order.Product {
 	for _, one := range access {
 		p.Access = append(p.Access, r.access(one, p.Access))
 	}
-	r.oneOf(t.at("refund"), p.Refund, []string{"full", "item", "keep"})
-	r.oneOf(t.at("dispute"), p.Dispute, []string{"hold", "keep"})
+	r.oneOf(t.at("refund"), p.Refund, order.RefundPolicies())
+	r.oneOf(t.at("dispute"), p.Dispute, order.DisputePolicies())
 	return p
 }
 
@@ -90,23 +84,14 @@ func (r *reader) access(t *table, before []order.AccessSpec) order.AccessSpec {
 	t.done()
 	spec.Kind = order.AccessKind(kind)
 
-	r.oneOf(t.at("kind"), kind, r.known.Access)
-	switch file := t.at("file"); {
-	case spec.Kind == kindDownload && spec.File == "":
-		r.p.empty(file, "write the name of the file in the bucket")
-	case spec.Kind == kindDownload && !validFile(spec.File):
-		r.p.add(file, `must be a file's name within the bucket, like guides/field-guide.pdf: no leading /, no "..", no backslash`)
-	case spec.Kind == kindLicense && spec.File != "":
-		r.p.add(file, "is not for a license; remove it")
+	r.oneOf(t.at("kind"), kind, r.known.Access.Names())
+	if known, found := r.known.Access.Of(spec.Kind); found {
+		r.report(t, known.Validate(spec))
 	}
 	if kind != "" && slices.Contains(before, spec) {
 		r.p.add(t.path, "is given twice by this product; remove one (units come from the quantity that was bought)")
 	}
 	return spec
-}
-
-func validFile(name string) bool {
-	return fs.ValidPath(name) && name != "." && !strings.Contains(name, `\`) && !strings.ContainsFunc(name, unicode.IsControl)
 }
 
 // files reads the bucket. The worker and the starter both open it, so what only one process has is refused.
@@ -116,7 +101,7 @@ func (r *reader) files(t *table, c *Config) {
 	const advice = "write where the files are, like file:///var/lib/handover/files, s3://BUCKET, gs://BUCKET or azblob://CONTAINER"
 	c.FilesBucket = strings.TrimSpace(c.FilesBucket)
 	if c.FilesBucket == "" {
-		if hasDownload(c.Products) {
+		if r.needsBucket(c.Products) {
 			r.p.empty(t.at("bucket"), "a product has a download; "+advice)
 		}
 		return
@@ -132,10 +117,10 @@ func (r *reader) files(t *table, c *Config) {
 	}
 }
 
-func hasDownload(products []order.Product) bool {
+func (r *reader) needsBucket(products []order.Product) bool {
 	for _, p := range products {
-		for _, a := range p.Access {
-			if a.Kind == kindDownload {
+		for _, spec := range p.Access {
+			if kind, found := r.known.Access.Of(spec.Kind); found && len(kind.Files(spec)) > 0 {
 				return true
 			}
 		}

@@ -21,6 +21,12 @@ const (
 	DisputeKeep = "keep"
 )
 
+// RefundPolicies lists the words for what a refund does to the access.
+func RefundPolicies() []string { return []string{RefundFull, RefundItem, RefundKeep} }
+
+// DisputePolicies lists the words for what a dispute does to it.
+func DisputePolicies() []string { return []string{DisputeHold, DisputeKeep} }
+
 // ReversalFacts are what the provider proves about the money after it was paid.
 type ReversalFacts struct {
 	Paid     int64 // minor units; 0 when the provider does not say

@@ -7,6 +7,7 @@ import (
 
 	"handover/internal/access"
 	"handover/internal/order"
+	"handover/internal/setting"
 )
 
 // Kind is the word for it in the catalogue.
@@ -37,21 +38,35 @@ func New(random io.Reader) License { return License{random: random} }
 // Kind is the word for it in the catalogue.
 func (License) Kind() order.AccessKind { return Kind }
 
-// Make returns a key like "8KX2M-0ZQ4T-…" for each unit. It fails on a bad number of units (ErrUnits) and when the
-// source of randomness does.
-func (l License) Issue(due order.Entitlement) ([]access.Issued, error) {
-	if due.Units < 1 || due.Units > MaxUnits {
-		return nil, fmt.Errorf("%w: %d, at most %d", ErrUnits, due.Units, MaxUnits)
+// Validate refuses what an entry cannot have: a licence is made here and comes from no file.
+func (License) Validate(spec order.AccessSpec) []setting.Problem {
+	if spec.File != "" {
+		return []setting.Problem{{Name: "file", Text: "is not for a license; remove it"}}
 	}
-	made := make([]access.Issued, 0, due.Units)
-	for unit := range due.Units {
+	return nil
+}
+
+// Files lists nothing.
+func (License) Files(order.AccessSpec) []string { return nil }
+
+// Present hands out the key.
+func (License) Present(grant order.Grant) access.Goods { return access.Goods{Key: grant.Secret} }
+
+// Issue returns a key like "8KX2M-0ZQ4T-…" for each unit. It fails on a bad number of units (ErrUnits) and when the
+// source of randomness does.
+func (l License) Issue(bought order.Entitlement) ([]access.Issued, error) {
+	if bought.Units < 1 || bought.Units > MaxUnits {
+		return nil, fmt.Errorf("%w: %d, at most %d", ErrUnits, bought.Units, MaxUnits)
+	}
+	issued := make([]access.Issued, 0, bought.Units)
+	for unit := range bought.Units {
 		key, err := l.key()
 		if err != nil {
 			return nil, fmt.Errorf("draw a licence key: %w", err)
 		}
-		made = append(made, access.Issued{Unit: unit + 1, Secret: key})
+		issued = append(issued, access.Issued{Unit: unit + 1, Secret: key})
 	}
-	return made, nil
+	return issued, nil
 }
 
 func (l License) key() (string, error) {

@@ -9,19 +9,10 @@ import (
 	"handover/internal/access/license"
 )
 
-// Own lists the kinds that are wholly Handover's.
-func Local() []access.Local {
-	return []access.Local{
+// Kinds lists every kind.
+func Kinds() access.Kinds {
+	return access.Kinds{
 		download.New(),
 		license.New(rand.Reader),
 	}
-}
-
-// Names lists the words of all kinds, as the catalogue uses them.
-func Names() []string {
-	var names []string
-	for _, kind := range Local() {
-		names = append(names, string(kind.Kind()))
-	}
-	return names
 }

@@ -11,12 +11,12 @@ import (
 // Every kind keeps the promises that the ledger builds on.
 func TestOwnKindsConform(t *testing.T) {
 	t.Parallel()
-	names := registry.Names()
+	names := registry.Kinds().Names()
 	slices.Sort(names)
 	if !slices.Equal(names, []string{"download", "license"}) {
 		t.Errorf("kinds: %v", names)
 	}
-	for _, kind := range registry.Local() {
+	for _, kind := range registry.Kinds().Local() {
 		t.Run(string(kind.Kind()), func(t *testing.T) {
 			t.Parallel()
 			for _, units := range []int64{1, 2, 7} {

@@ -3,12 +3,12 @@ package registry
 
 import (
 	"fmt"
-	"maps"
-	"slices"
+	"time"
 
 	"handover/internal/config"
 	"handover/internal/email"
 	"handover/internal/email/resend"
+	"handover/internal/setting"
 )
 
 // Provider sends messages and reads what became of them.
@@ -17,25 +17,45 @@ type Provider interface {
 	email.Webhook
 }
 
-// open has one line for each provider.
-var open = map[string]func(config.Email, config.Step) (Provider, error){
-	"resend": openResend,
+// An adapter checks its settings and is opened with them.
+type adapter struct {
+	problems func(config.Email) []setting.Problem
+	open     func(config.Email, time.Duration) (Provider, error)
 }
 
-// Names are the words for provider in the [email] section.
-func Names() []string { return slices.Sorted(maps.Keys(open)) }
+// adapters has one line for each provider.
+var adapters = map[string]adapter{
+	"resend": adapt(resend.Problems, resend.New, resendConfig),
+}
+
+func adapt[C any, P Provider](problems func(C) []setting.Problem, open func(C) (P, error), convert func(config.Email, time.Duration) C) adapter {
+	return adapter{
+		problems: func(e config.Email) []setting.Problem { return problems(convert(e, 0)) },
+		open:     func(e config.Email, limit time.Duration) (Provider, error) { return open(convert(e, limit)) },
+	}
+}
+
+func resendConfig(e config.Email, callTimeout time.Duration) resend.Config {
+	return resend.Config{
+		APIKey: e.APIKey.Reveal(), APIURL: e.APIURL, CallTimeout: callTimeout, WebhookSecrets: config.Reveal(e.WebhookSecrets),
+		Window: e.IdempotencyWindow,
+	}
+}
+
+// Known has every provider's check of its settings, by the word for it in the [email] section.
+func Known() map[string]func(config.Email) []setting.Problem {
+	known := map[string]func(config.Email) []setting.Problem{}
+	for name, a := range adapters {
+		known[name] = a.problems
+	}
+	return known
+}
 
 // Open returns the configured email provider.
 func Open(e config.Email, step config.Step) (Provider, error) {
-	opener, found := open[e.Provider]
+	a, found := adapters[e.Provider]
 	if !found {
-		return nil, fmt.Errorf("email: provider %q is not one of %v", e.Provider, Names())
+		return nil, fmt.Errorf("email: unknown provider %q", e.Provider)
 	}
-	return opener(e, step)
-}
-
-func openResend(e config.Email, step config.Step) (Provider, error) {
-	return resend.New(resend.Config{
-		APIKey: e.APIKey.Reveal(), APIURL: e.APIURL, CallTimeout: step.CallTimeout, WebhookSecrets: config.Reveal(e.WebhookSecrets),
-	})
+	return a.open(e, step.CallTimeout)
 }

@@ -84,7 +84,7 @@ func TestThePublishedMessageVerifies(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			for _, s := range []string{secret, "whsec_" + secret, " whsec_" + secret + "\n"} {
+			for _, s := range []string{"whsec_" + secret, " whsec_" + secret + "\n"} {
 				got, err := provider(t, secrets(s)).Verify(test.header, []byte(`{"test": 2432232314}`), time.Unix(1614265330, 0))
 				check(t, got, err, test.want)
 			}
@@ -101,7 +101,7 @@ func TestTheKeyIsTheDecodedSecret(t *testing.T) {
 		body    = `{"type": "email.sent"}`
 	)
 	now := time.Unix(1760000000, 0)
-	for _, s := range []string{padded, unpadded, "whsec_" + unpadded} {
+	for _, s := range []string{padded, "whsec_" + unpadded} {
 		p := provider(t, secrets(s))
 		id, err := p.Verify(message("svix", "msg_vector", "1760000000", decoded), []byte(body), now)
 		check(t, id, err, "msg_vector")

@@ -13,7 +13,7 @@ import (
 	"handover/internal/order"
 )
 
-const creemSecret = "whsec_crashtest_creem"
+const creemSecret = "whsec_crashtest_of_creem"
 
 // openCreem is a shop that sells through Creem, too.
 func openCreem(t *testing.T) *crash.Shop {

@@ -4,7 +4,6 @@ package creem
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -14,6 +13,7 @@ import (
 	"handover/internal/order"
 	"handover/internal/payment"
 	"handover/internal/providerhttp"
+	"handover/internal/setting"
 )
 
 const (
@@ -26,8 +26,6 @@ const (
 
 	// defaultCallTimeout bounds a call when the configuration does not.
 	defaultCallTimeout = 15 * time.Second
-	// minSecret is the least number of characters of a signing secret, a whsec_ in front not counted.
-	minSecret = 8
 )
 
 var _ payment.Provider = (*Provider)(nil)
@@ -36,6 +34,7 @@ var _ payment.Provider = (*Provider)(nil)
 type Config struct {
 	APIKey         string        // creem_test_… in test mode, creem_… in live mode
 	WebhookSecrets []string      // signing secrets of the endpoint; while one is replaced, both
+	Account        string        // has to be empty: a key belongs to one store
 	Mode           order.Mode    // the mode of the key
 	APIURL         string        // empty for Creem's own of the mode
 	HTTPClient     *http.Client  // lends its transport; nil for a shared one with kept connections
@@ -52,68 +51,28 @@ type Provider struct {
 	client      *http.Client
 }
 
-// New returns the provider, or an error that says which setting is at fault without repeating its value.
+// New returns the provider, or an error that names the settings at fault without repeating their values.
 func New(cfg Config) (*Provider, error) {
-	key := strings.TrimSpace(cfg.APIKey)
-	own, err := ownURL(key, cfg.Mode)
-	if err != nil {
+	if err := setting.Error("creem", Problems(cfg)); err != nil {
 		return nil, err
 	}
-	secrets, err := parseSecrets(cfg.WebhookSecrets)
-	if err != nil {
-		return nil, err
+	key, own := strings.TrimSpace(cfg.APIKey), liveURL
+	if cfg.Mode == order.Test {
+		own = testURL
 	}
 	base, err := providerhttp.BaseURL(cfg.APIURL, own)
 	if err != nil {
 		return nil, fmt.Errorf("creem: %w", err)
+	}
+	secrets := make([][]byte, 0, len(cfg.WebhookSecrets))
+	for _, s := range cfg.WebhookSecrets {
+		secrets = append(secrets, []byte(strings.TrimSpace(s)))
 	}
 	return &Provider{
 		mode: cfg.Mode, key: key, base: base, secrets: secrets,
 		callTimeout: cmp.Or(cfg.CallTimeout, defaultCallTimeout),
 		client:      providerhttp.Client(cfg.HTTPClient),
 	}, nil
-}
-
-// ownURL is the address of the API that a key is for. A key of the other mode would ask the wrong half of the store about
-// every order.
-func ownURL(key string, mode order.Mode) (string, error) {
-	isTest := strings.HasPrefix(key, testKeyPrefix)
-	switch {
-	case key == "":
-		return "", errors.New("creem: api_key is empty")
-	case !strings.HasPrefix(key, keyPrefix):
-		return "", errors.New("creem: api_key does not look like an API key: it takes one that begins with creem_ or creem_test_")
-	case mode != order.Live && mode != order.Test:
-		return "", errors.New("creem: mode is neither live nor test")
-	case isTest && mode == order.Live:
-		return "", errors.New("creem: api_key is a test key (creem_test_…) and mode is live: use the live key, or correct the mode")
-	case !isTest && mode == order.Test:
-		return "", errors.New("creem: api_key is a live key and mode is test: use the test key (creem_test_…), or correct the mode")
-	case isTest:
-		return testURL, nil
-	}
-	return liveURL, nil
-}
-
-// parseSecrets trims the spaces and line ends that come along when a secret is copied, and refuses what can only be
-// another value: an empty secret would let anybody sign.
-func parseSecrets(configured []string) ([][]byte, error) {
-	const takes = "it takes the signing secret that the dashboard shows for the webhook"
-	if len(configured) == 0 {
-		return nil, errors.New("creem: webhook_secrets is empty: " + takes)
-	}
-	secrets := make([][]byte, 0, len(configured))
-	for i, s := range configured {
-		s = strings.TrimSpace(s)
-		switch {
-		case strings.HasPrefix(s, keyPrefix):
-			return nil, fmt.Errorf("creem: webhook_secrets[%d] is an API key: %s", i, takes)
-		case len(strings.TrimPrefix(s, "whsec_")) < minSecret:
-			return nil, fmt.Errorf("creem: webhook_secrets[%d] is empty or too short: %s", i, takes)
-		}
-		secrets = append(secrets, []byte(s))
-	}
-	return secrets, nil
 }
 
 var (

@@ -37,7 +37,7 @@ func TestInspectJudgesTheKeyByItsAnswer(t *testing.T) {
 				fmt.Fprint(w, c.body)
 			}))
 			t.Cleanup(server.Close)
-			p, err := creem.New(creem.Config{APIKey: "creem_test_inspected", WebhookSecrets: []string{"whsec_inspected"}, Mode: order.Test, APIURL: server.URL})
+			p, err := creem.New(creem.Config{APIKey: "creem_test_inspected", WebhookSecrets: []string{"whsec_inspected_account"}, Mode: order.Test, APIURL: server.URL})
 			if err != nil {
 				t.Fatal(err)
 			}

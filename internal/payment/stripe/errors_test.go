@@ -187,7 +187,7 @@ func TestALiveEnvironmentAsksForLiveSessions(t *testing.T) {
 		_, _ = io.WriteString(w, `{"id":"cs_live_a1","livemode":true,"mode":"setup"}`)
 	}))
 	t.Cleanup(s.Close)
-	p := provider(t, func(c *stripe.Config) { c.APIURL, c.Mode = s.URL, order.Live })
+	p := provider(t, func(c *stripe.Config) { c.APIKey, c.APIURL, c.Mode = "sk_live_key", s.URL, order.Live })
 	f, err := p.Session(t.Context(), "cs_live_a1")
 	if err != nil || f.Mode != order.Live || f.Session != "cs_live_a1" {
 		t.Errorf("facts %+v, error %v", f, err)

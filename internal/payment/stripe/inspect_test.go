@@ -36,7 +36,7 @@ func judged(t *testing.T) (*sandbox.Sandbox, func(payment.Requirements) payment.
 
 func inspect(t *testing.T, ctx context.Context, url, account string, w payment.Requirements) payment.Inspection {
 	t.Helper()
-	p, err := stripe.New(stripe.Config{APIKey: "rk_live_inspected", WebhookSecrets: []string{"whsec_inspected"}, Mode: order.Live, APIURL: url, Account: account})
+	p, err := stripe.New(stripe.Config{APIKey: "rk_live_inspected", WebhookSecrets: []string{"whsec_inspected_account"}, Mode: order.Live, APIURL: url, Account: account})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ package stripe
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -16,14 +15,13 @@ import (
 	"handover/internal/order"
 	"handover/internal/payment"
 	"handover/internal/providerhttp"
+	"handover/internal/setting"
 )
 
 const (
 	ownURL = "https://api.stripe.com"
 	// defaultCallTimeout bounds a read when the configuration does not.
 	defaultCallTimeout = 15 * time.Second
-	// minSecret is the least number of characters of a signing secret, its whsec_ not counted. Stripe's have 32.
-	minSecret = 8
 )
 
 var _ payment.Provider = (*Provider)(nil)
@@ -48,19 +46,9 @@ type Provider struct {
 	client      *sdk.Client
 }
 
-// New returns the provider, or an error that says which setting is at fault without repeating its value.
+// New returns the provider, or an error that names the settings at fault without repeating their values.
 func New(cfg Config) (*Provider, error) {
-	key := strings.TrimSpace(cfg.APIKey)
-	switch {
-	case key == "":
-		return nil, errors.New("stripe: api_key is empty")
-	case strings.HasPrefix(key, "pk_"):
-		return nil, errors.New("stripe: api_key is a publishable key (pk_…): it takes a secret or restricted one")
-	case cfg.Mode != order.Live && cfg.Mode != order.Test:
-		return nil, errors.New("stripe: mode is neither live nor test")
-	}
-	secrets, err := parseSecrets(cfg.WebhookSecrets)
-	if err != nil {
+	if err := setting.Error("stripe", Problems(cfg)); err != nil {
 		return nil, err
 	}
 	base, err := providerhttp.BaseURL(cfg.APIURL, ownURL)
@@ -76,33 +64,17 @@ func New(cfg Config) (*Provider, error) {
 		EnableTelemetry:   sdk.Bool(false),
 		LeveledLogger:     &sdk.LeveledLogger{Level: sdk.LevelNull},
 	})
+	secrets := make([][]byte, 0, len(cfg.WebhookSecrets))
+	for _, s := range cfg.WebhookSecrets {
+		secrets = append(secrets, []byte(strings.TrimSpace(s)))
+	}
 	return &Provider{
 		mode:        cfg.Mode,
 		secrets:     secrets,
 		account:     cfg.Account,
 		callTimeout: cmp.Or(cfg.CallTimeout, defaultCallTimeout),
-		client:      sdk.NewClient(key, sdk.WithBackends(backends)),
+		client:      sdk.NewClient(strings.TrimSpace(cfg.APIKey), sdk.WithBackends(backends)),
 	}, nil
-}
-
-// parseSecrets trims the spaces and line ends that come along when a secret is copied, and refuses what can only be
-// another value: an empty secret would let anybody sign.
-func parseSecrets(configured []string) ([][]byte, error) {
-	if len(configured) == 0 {
-		return nil, errors.New("stripe: webhook_secrets is empty: it takes the endpoint's signing secret (whsec_…)")
-	}
-	secrets := make([][]byte, 0, len(configured))
-	for i, s := range configured {
-		s = strings.TrimSpace(s)
-		switch {
-		case strings.HasPrefix(s, "we_"):
-			return nil, fmt.Errorf("stripe: webhook_secrets[%d] is the endpoint's id (we_…): it takes its signing secret (whsec_…)", i)
-		case len(strings.TrimPrefix(s, "whsec_")) < minSecret:
-			return nil, fmt.Errorf("stripe: webhook_secrets[%d] is empty or too short: it takes the endpoint's signing secret (whsec_…)", i)
-		}
-		secrets = append(secrets, []byte(s))
-	}
-	return secrets, nil
 }
 
 var (

@@ -18,6 +18,7 @@ func TestUnusableSettingsAreRefusedWithoutRepeatingThem(t *testing.T) {
 		{"no key", func(c *stripe.Config) { c.APIKey = "" }, "api_key"},
 		{"a key of spaces", func(c *stripe.Config) { c.APIKey = " \n" }, "api_key"},
 		{"a publishable key", func(c *stripe.Config) { c.APIKey = "pk_live_private" }, "api_key"},
+		{"a test key in live mode", func(c *stripe.Config) { c.Mode = order.Live }, "use the live key"},
 		{"no mode", func(c *stripe.Config) { c.Mode = "" }, "mode"},
 		{"another mode", func(c *stripe.Config) { c.Mode = "sandbox" }, "mode"},
 		{"no secrets", secrets(), "webhook_secrets"},
@@ -52,7 +53,7 @@ func TestASecretCopiedWithALineEndVerifies(t *testing.T) {
 
 func TestASessionBelongsToOneMode(t *testing.T) {
 	t.Parallel()
-	live := provider(t, func(c *stripe.Config) { c.Mode = order.Live })
+	live := provider(t, func(c *stripe.Config) { c.APIKey, c.Mode = "sk_live_key", order.Live })
 	test := provider(t, nil)
 	for _, c := range []struct {
 		id           string

@@ -125,7 +125,7 @@ func TestThePublishedMessageVerifies(t *testing.T) {
 			"v0=63f3a72374a733066c4be69ed7f8e5ac85c22c9f0a6a612ab9a025a9e4ee7eef"
 		sent = 1533204620
 	)
-	p := provider(t, secrets("webhook_secret"))
+	p := stripe.WithSecret("webhook_secret")
 	check(t, p.Verify(signed(header), []byte(body), time.Unix(sent+100, 0)), true)
 	check(t, p.Verify(signed(header), []byte(body), time.Unix(sent+400, 0)), false)
 	check(t, p.Verify(signed(header), []byte(body+" "), time.Unix(sent+100, 0)), false)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"handover/internal/app"
 	"handover/internal/config"
 )
 
@@ -35,8 +36,7 @@ func TestShopConfigurationIsAccepted(t *testing.T) {
 		}
 		return "", false
 	}
-	known := config.Known{Payment: []string{"stripe"}, Email: []string{"resend"}, Access: []string{"download", "license"}}
-	c, err := config.Load(s.config, getenv, known)
+	c, err := config.Load(s.config, getenv, app.Known())
 	if err != nil {
 		t.Fatal(err)
 	}
