@@ -74,18 +74,18 @@ func work(ctx context.Context, p *app.Process, runs *dispatch.Dispatcher, steps 
 			return notCancelled(ctx, err)
 		}
 	}
-	main := worker.New(p.Temporal, p.Settings.TaskQueue, temporalclient.WorkerOptions(p.Identity))
+	orders := worker.New(p.Temporal, p.Settings.TaskQueue, temporalclient.WorkerOptions(p.Identity))
 	flows := workflows.New(workflowConfig(p))
-	main.RegisterWorkflowWithOptions(flows.Deliver, workflow.RegisterOptions{Name: flow.DeliverName})
-	main.RegisterWorkflowWithOptions(flows.Reconcile, workflow.RegisterOptions{Name: flow.ReconcileName})
-	main.RegisterActivity(steps)
+	orders.RegisterWorkflowWithOptions(flows.Deliver, workflow.RegisterOptions{Name: flow.DeliverName})
+	orders.RegisterWorkflowWithOptions(flows.Reconcile, workflow.RegisterOptions{Name: flow.ReconcileName})
+	orders.RegisterActivity(steps)
 	emails := worker.New(p.Temporal, temporalclient.EmailQueue(p.Settings.TaskQueue), emailOptions(p))
 	emails.RegisterActivityWithOptions(steps.SendAccessEmail, activity.RegisterOptions{Name: "SendAccessEmail"})
-	if err := main.Start(); err != nil {
+	if err := orders.Start(); err != nil {
 		return fmt.Errorf("start polling: %w", err)
 	}
 	if err := emails.Start(); err != nil {
-		main.Stop()
+		orders.Stop()
 		return fmt.Errorf("start polling: %w", err)
 	}
 	if err := temporalclient.EnsureSchedule(ctx, p.Temporal, p.Settings.TaskQueue); err != nil {
@@ -95,7 +95,7 @@ func work(ctx context.Context, p *app.Process, runs *dispatch.Dispatcher, steps 
 	<-ctx.Done()
 	// Both at once: a queue that is still polled would take work that the process has no time for.
 	var stopping sync.WaitGroup
-	stopping.Go(main.Stop)
+	stopping.Go(orders.Stop)
 	stopping.Go(emails.Stop)
 	stopping.Wait()
 	return nil
@@ -139,14 +139,21 @@ func emailOptions(p *app.Process) worker.Options {
 	return o
 }
 
+// errNoPollers is what readiness says of a worker that does not poll.
+const errNoPollers = telemetry.Word("no_pollers")
+
 // pollers says whether this very process is seen polling: a process can run and serve nothing.
 func pollers(p *app.Process) telemetry.Check {
 	return telemetry.Check{Name: "pollers", Run: func(ctx context.Context) error {
-		err := temporalclient.Polling(ctx, p.Temporal, p.Settings.TaskQueue, p.Identity, enumspb.TASK_QUEUE_TYPE_WORKFLOW, enumspb.TASK_QUEUE_TYPE_ACTIVITY)
-		if err != nil {
-			return err
+		queue := p.Settings.TaskQueue
+		polled, err := temporalclient.Polled(ctx, p.Temporal, queue, p.Identity, enumspb.TASK_QUEUE_TYPE_WORKFLOW, enumspb.TASK_QUEUE_TYPE_ACTIVITY)
+		if err == nil && polled {
+			polled, err = temporalclient.Polled(ctx, p.Temporal, temporalclient.EmailQueue(queue), p.Identity, enumspb.TASK_QUEUE_TYPE_ACTIVITY)
 		}
-		return temporalclient.Polling(ctx, p.Temporal, temporalclient.EmailQueue(p.Settings.TaskQueue), p.Identity, enumspb.TASK_QUEUE_TYPE_ACTIVITY)
+		if err == nil && !polled {
+			return errNoPollers
+		}
+		return err
 	}}
 }
 

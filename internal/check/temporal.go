@@ -80,7 +80,7 @@ func retention(ctx context.Context, c client.Client, namespace string) Check {
 }
 
 func workers(ctx context.Context, c client.Client, name, queue string, kinds ...enumspb.TaskQueueType) Check {
-	polled, err := temporalclient.Polled(ctx, c, queue, kinds...)
+	polled, err := temporalclient.Polled(ctx, c, queue, "", kinds...)
 	switch {
 	case err != nil:
 		return fail(name, err.Error(), "Run starter check again.")

@@ -38,23 +38,11 @@ type Refund struct {
 	Status RefundStatus
 }
 
-// DisputeStatus is how a payment's disputes stand.
-type DisputeStatus = order.Dispute
-
-// The states of a dispute.
-const (
-	DisputeNone    = order.DisputeNone
-	DisputeInquiry = order.DisputeInquiry
-	DisputeWon     = order.DisputeWon
-	DisputeOpen    = order.DisputeOpen
-	DisputeLost    = order.DisputeLost
-)
-
 // Reversals are what a provider proves about the money of one payment after it was made.
 type Reversals struct {
 	Paid    order.Money // what the buyer paid; its amount is 0 when the provider does not say
 	Refunds []Refund
-	Dispute DisputeStatus
+	Dispute order.Dispute
 }
 
 // Refunded adds up the refunds of one status, in minor units.

@@ -3,16 +3,18 @@ package temporalclient
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/taskqueue/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"google.golang.org/grpc/codes"
 )
 
-// pollsWithin is how long ago a poller was seen last that still counts: a poll is held for a minute at most.
+// pollsWithin is the age of a poll that still counts: a poll is held for a minute at most.
 const pollsWithin = 2 * time.Minute
 
 // EmailQueue is the task queue of the emails, beside the one of everything else.
@@ -27,18 +29,18 @@ func Retention(ctx context.Context, c client.Client, namespace string) (time.Dur
 	return described.GetConfig().GetWorkflowExecutionRetentionTtl().AsDuration(), Explain(err)
 }
 
-// Polled says whether any worker has polled the queue lately, for each of the kinds of tasks.
-func Polled(ctx context.Context, c client.Client, queue string, kinds ...enumspb.TaskQueueType) (bool, error) {
+// Polled says whether a worker has polled the queue lately, for each of the kinds of tasks. An empty identity stands for
+// any worker.
+func Polled(ctx context.Context, c client.Client, queue, identity string, kinds ...enumspb.TaskQueueType) (bool, error) {
 	for _, kind := range kinds {
 		described, err := c.DescribeTaskQueue(ctx, queue, kind)
 		if err != nil {
 			return false, Explain(err)
 		}
-		found := false
-		for _, p := range described.GetPollers() {
-			found = found || time.Since(p.GetLastAccessTime().AsTime()) < pollsWithin
-		}
-		if !found {
+		recent := slices.ContainsFunc(described.GetPollers(), func(p *taskqueue.PollerInfo) bool {
+			return (identity == "" || p.GetIdentity() == identity) && time.Since(p.GetLastAccessTime().AsTime()) < pollsWithin
+		})
+		if !recent {
 			return false, nil
 		}
 	}

@@ -42,10 +42,10 @@ func TestTheAdapterReadsRefundsAndDisputes(t *testing.T) {
 	want.Refunds[0].Status = payment.RefundFailed
 	check("its failure")
 	d := made(c.Dispute(t.Context(), sess.ID, sandbox.Dispute{Status: "warning_needs_response"}))(t)
-	want.Dispute = payment.DisputeInquiry
+	want.Dispute = order.DisputeInquiry
 	check("an inquiry")
-	for status, dispute := range map[string]payment.DisputeStatus{
-		"needs_response": payment.DisputeOpen, "won": payment.DisputeWon, "lost": payment.DisputeLost, "warning_closed": payment.DisputeNone,
+	for status, dispute := range map[string]order.Dispute{
+		"needs_response": order.DisputeOpen, "won": order.DisputeWon, "lost": order.DisputeLost, "warning_closed": order.DisputeNone,
 	} {
 		made(c.ChangeDispute(t.Context(), d.ID, status))(t)
 		want.Dispute = dispute
@@ -68,7 +68,7 @@ func TestTheAdapterTrustsTheChargeWhereTheListsAreAway(t *testing.T) {
 		made(c.AddFault(t.Context(), sandbox.Fault{Target: target, Mode: "refuse", Status: 404}))(t)
 	}
 	got, err := p.Reversals(t.Context(), sess.PaymentIntent.ID)
-	if err != nil || got.Refunded(payment.RefundSucceeded) != 1200 || got.Dispute != payment.DisputeOpen {
+	if err != nil || got.Refunded(payment.RefundSucceeded) != 1200 || got.Dispute != order.DisputeOpen {
 		t.Errorf("%+v, error %v", got, err)
 	}
 	if n := made(c.Counts(t.Context()))(t).Stripe.Reads["stripe.refunds"]; n != 1 {

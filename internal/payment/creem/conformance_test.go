@@ -143,9 +143,9 @@ func (w world) Settle(t *testing.T, session, refund string, status payment.Refun
 	w.change(t, session, map[string]any{"refunds": c.Refunds})
 }
 
-func (w world) Dispute(t *testing.T, session string, status payment.DisputeStatus) {
+func (w world) Dispute(t *testing.T, session string, status order.Dispute) {
 	t.Helper()
-	if status != payment.DisputeOpen {
+	if status != order.DisputeOpen {
 		t.Fatalf("Creem has no dispute that is %q", status)
 	}
 	w.change(t, session, map[string]any{"dispute": "disp_1"})

@@ -48,7 +48,7 @@ func (p *Provider) Reversals(ctx context.Context, ref string) (payment.Reversals
 			r.Paid = order.Money{Minor: r.Paid.Minor + t.paid, Currency: t.currency}
 		}
 		if t.disputed() {
-			r.Dispute = payment.DisputeOpen
+			r.Dispute = order.DisputeOpen
 			continue
 		}
 		refund, found, err := t.refund()

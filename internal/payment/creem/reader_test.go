@@ -38,8 +38,8 @@ func TestWhatBecameOfTheMoneyIsReadInEitherSpelling(t *testing.T) {
 		{"a part, as the events write it", `"status":"partially_refunded","refunded_amount":500`, payment.Reversals{Paid: paid, Refunds: back(500, payment.RefundSucceeded)}},
 		{"an amount without the status", `"status":"paid","refunded_amount":500`, payment.Reversals{Paid: paid, Refunds: back(500, payment.RefundPending)}},
 		{"an amount beside an unknown status", `"status":"reviewed","refunded_amount":500`, payment.Reversals{Paid: paid, Refunds: back(500, payment.RefundPending)}},
-		{"a chargeback, as the API writes it", `"status":"chargedBack","refunded_amount":1210`, payment.Reversals{Paid: paid, Dispute: payment.DisputeOpen}},
-		{"a chargeback, as the events write it", `"status":"chargeback","refunded_amount":1210`, payment.Reversals{Paid: paid, Dispute: payment.DisputeOpen}},
+		{"a chargeback, as the API writes it", `"status":"chargedBack","refunded_amount":1210`, payment.Reversals{Paid: paid, Dispute: order.DisputeOpen}},
+		{"a chargeback, as the events write it", `"status":"chargeback","refunded_amount":1210`, payment.Reversals{Paid: paid, Dispute: order.DisputeOpen}},
 		{"declined", `"status":"declined"`, payment.Reversals{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -75,7 +75,7 @@ type World interface {
 	// Settle changes the state of a refund.
 	Settle(t *testing.T, session, refund string, status payment.RefundStatus)
 	// Dispute opens a dispute of a session's payment, or lets it come to another state.
-	Dispute(t *testing.T, session string, status payment.DisputeStatus)
+	Dispute(t *testing.T, session string, status order.Dispute)
 	// Refuse answers every call from now on with the status, and asks to wait where wait is not 0.
 	Refuse(t *testing.T, status int, wait time.Duration)
 	// Hang answers no call from now on.

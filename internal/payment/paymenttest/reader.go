@@ -43,7 +43,7 @@ func (s Subject) reversals(t *testing.T) {
 			}
 		}
 	}
-	dispute := func(states ...payment.DisputeStatus) step {
+	dispute := func(states ...order.Dispute) step {
 		return func(t *testing.T, w World, session string) {
 			for _, status := range states {
 				w.Dispute(t, session, status)
@@ -55,7 +55,7 @@ func (s Subject) reversals(t *testing.T) {
 		name              string
 		steps             []step
 		refunded, pending int64
-		dispute           payment.DisputeStatus
+		dispute           order.Dispute
 		needs             bool
 	}{
 		{name: "nothing", needs: true},
@@ -65,10 +65,10 @@ func (s Subject) reversals(t *testing.T) {
 		{name: "a refund that failed later", steps: []step{refund(1200, succeeded, failed)}, needs: true},
 		{name: "a refund on its way", steps: []step{refund(500, pending, pending)}, pending: 500, needs: s.Can.PendingRefunds},
 		{name: "a refund that arrived", steps: []step{refund(500, pending, succeeded)}, refunded: 500, needs: true},
-		{name: "a dispute", steps: []step{dispute(payment.DisputeOpen)}, dispute: payment.DisputeOpen, needs: true},
-		{name: "an inquiry", steps: []step{dispute(payment.DisputeInquiry)}, dispute: payment.DisputeInquiry, needs: s.Can.Inquiries},
-		{name: "won", steps: []step{dispute(payment.DisputeOpen, payment.DisputeWon)}, dispute: payment.DisputeWon, needs: s.Can.Inquiries},
-		{name: "lost", steps: []step{dispute(payment.DisputeOpen, payment.DisputeLost)}, dispute: payment.DisputeLost, needs: s.Can.Inquiries},
+		{name: "a dispute", steps: []step{dispute(order.DisputeOpen)}, dispute: order.DisputeOpen, needs: true},
+		{name: "an inquiry", steps: []step{dispute(order.DisputeInquiry)}, dispute: order.DisputeInquiry, needs: s.Can.Inquiries},
+		{name: "won", steps: []step{dispute(order.DisputeOpen, order.DisputeWon)}, dispute: order.DisputeWon, needs: s.Can.Inquiries},
+		{name: "lost", steps: []step{dispute(order.DisputeOpen, order.DisputeLost)}, dispute: order.DisputeLost, needs: s.Can.Inquiries},
 	} {
 		if !test.needs {
 			continue

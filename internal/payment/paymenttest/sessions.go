@@ -145,7 +145,7 @@ func (s Subject) reversed(t *testing.T) {
 	for name, reverse := range map[string]func(session string){
 		"full refund":    func(session string) { world.Refund(t, session, 1200, payment.RefundSucceeded) },
 		"partial refund": func(session string) { world.Refund(t, session, 100, payment.RefundSucceeded) },
-		"dispute":        func(session string) { world.Dispute(t, session, payment.DisputeOpen) },
+		"dispute":        func(session string) { world.Dispute(t, session, order.DisputeOpen) },
 	} {
 		sold := world.Sell(t, Sale{Status: payment.StatusPaid, Price: 1200, Buyer: ada})
 		reverse(sold.Session)

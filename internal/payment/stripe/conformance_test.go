@@ -132,10 +132,10 @@ func (w world) Settle(t *testing.T, _, refund string, status payment.RefundStatu
 	}
 }
 
-func (w world) Dispute(t *testing.T, session string, status payment.DisputeStatus) {
+func (w world) Dispute(t *testing.T, session string, status order.Dispute) {
 	t.Helper()
-	word := map[payment.DisputeStatus]string{
-		payment.DisputeInquiry: "warning_needs_response", payment.DisputeOpen: "needs_response", payment.DisputeWon: "won", payment.DisputeLost: "lost",
+	word := map[order.Dispute]string{
+		order.DisputeInquiry: "warning_needs_response", order.DisputeOpen: "needs_response", order.DisputeWon: "won", order.DisputeLost: "lost",
 	}[status]
 	if id, known := w.disputes.Load(session); known {
 		if _, err := w.ChangeDispute(id.(string), word); err != nil {

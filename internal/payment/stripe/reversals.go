@@ -157,20 +157,20 @@ func refundStatus(s sdk.RefundStatus) payment.RefundStatus {
 }
 
 // gravity orders the states of disputes.
-var gravity = map[payment.DisputeStatus]int{
-	payment.DisputeNone: 0, payment.DisputeInquiry: 1, payment.DisputeWon: 2, payment.DisputeOpen: 3, payment.DisputeLost: 4,
+var gravity = map[order.Dispute]int{
+	order.DisputeNone: 0, order.DisputeInquiry: 1, order.DisputeWon: 2, order.DisputeOpen: 3, order.DisputeLost: 4,
 }
 
 // disputed is the gravest of the disputes. A charge that is said to be disputed, without a list that tells more, counts as
 // one that is open: holding access can be undone.
-func (m money) disputed() (gravest payment.DisputeStatus) {
+func (m money) disputed() (gravest order.Dispute) {
 	for _, d := range m.disputes {
 		if s := disputeStatus(d.Status); gravity[s] > gravity[gravest] {
 			gravest = s
 		}
 	}
 	if len(m.disputes) == 0 && m.charge != nil && m.charge.Disputed {
-		return payment.DisputeOpen
+		return order.DisputeOpen
 	}
 	return gravest
 }
@@ -178,17 +178,17 @@ func (m money) disputed() (gravest payment.DisputeStatus) {
 // disputeStatus reads https://docs.stripe.com/api/disputes/object#dispute_object-status. An inquiry that was closed and a
 // dispute that was prevented have moved no money for good. A value that is missing or unknown counts as open, because
 // holding access can be undone and revoking it cannot; one of the warnings' family is an inquiry.
-func disputeStatus(s sdk.DisputeStatus) payment.DisputeStatus {
+func disputeStatus(s sdk.DisputeStatus) order.Dispute {
 	switch s {
 	case sdk.DisputeStatusWarningClosed, sdk.DisputeStatusPrevented:
-		return payment.DisputeNone
+		return order.DisputeNone
 	case sdk.DisputeStatusWon:
-		return payment.DisputeWon
+		return order.DisputeWon
 	case sdk.DisputeStatusLost:
-		return payment.DisputeLost
+		return order.DisputeLost
 	}
 	if strings.HasPrefix(string(s), "warning_") {
-		return payment.DisputeInquiry
+		return order.DisputeInquiry
 	}
-	return payment.DisputeOpen
+	return order.DisputeOpen
 }

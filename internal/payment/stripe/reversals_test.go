@@ -73,9 +73,9 @@ func TestReversalsAreReadAsTheyStand(t *testing.T) {
 		{"refunded in part, no list", after(ofSome, "", none), payment.Reversals{Paid: euros, Refunds: trusted(500)}},
 		{"refunded without an amount", after(contradictory, none, none), payment.Reversals{Paid: euros, Refunds: trusted(3000)}},
 		{"no lists, nothing happened", after(untouched, "", ""), payment.Reversals{Paid: euros}},
-		{"disputed, no list", after(inDispute, none, ""), payment.Reversals{Paid: euros, Dispute: payment.DisputeOpen}},
-		{"disputed, list empty", after(inDispute, none, none), payment.Reversals{Paid: euros, Dispute: payment.DisputeOpen}},
-		{"disputed, and the list says how it ended", after(inDispute, none, asList(false, disputeIs(1, "won"))), payment.Reversals{Paid: euros, Dispute: payment.DisputeWon}},
+		{"disputed, no list", after(inDispute, none, ""), payment.Reversals{Paid: euros, Dispute: order.DisputeOpen}},
+		{"disputed, list empty", after(inDispute, none, none), payment.Reversals{Paid: euros, Dispute: order.DisputeOpen}},
+		{"disputed, and the list says how it ended", after(inDispute, none, asList(false, disputeIs(1, "won"))), payment.Reversals{Paid: euros, Dispute: order.DisputeWon}},
 		{"no charge", after(`null`, none, none), payment.Reversals{Paid: euros}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -96,23 +96,23 @@ func TestTheGravestDisputeCounts(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		statuses []string
-		want     payment.DisputeStatus
+		want     order.Dispute
 	}{
-		{[]string{"warning_needs_response"}, payment.DisputeInquiry},
-		{[]string{"warning_under_review"}, payment.DisputeInquiry},
-		{[]string{"warning_something_new"}, payment.DisputeInquiry},
-		{[]string{"warning_closed"}, payment.DisputeNone},
-		{[]string{"prevented"}, payment.DisputeNone},
-		{[]string{"needs_response"}, payment.DisputeOpen},
-		{[]string{"under_review"}, payment.DisputeOpen},
-		{[]string{"something_new"}, payment.DisputeOpen},
-		{[]string{""}, payment.DisputeOpen},
-		{[]string{"won"}, payment.DisputeWon},
-		{[]string{"lost"}, payment.DisputeLost},
-		{[]string{"won", "warning_needs_response"}, payment.DisputeWon},
-		{[]string{"won", "needs_response"}, payment.DisputeOpen},
-		{[]string{"lost", "needs_response", "won"}, payment.DisputeLost},
-		{[]string{"warning_closed", "warning_needs_response"}, payment.DisputeInquiry},
+		{[]string{"warning_needs_response"}, order.DisputeInquiry},
+		{[]string{"warning_under_review"}, order.DisputeInquiry},
+		{[]string{"warning_something_new"}, order.DisputeInquiry},
+		{[]string{"warning_closed"}, order.DisputeNone},
+		{[]string{"prevented"}, order.DisputeNone},
+		{[]string{"needs_response"}, order.DisputeOpen},
+		{[]string{"under_review"}, order.DisputeOpen},
+		{[]string{"something_new"}, order.DisputeOpen},
+		{[]string{""}, order.DisputeOpen},
+		{[]string{"won"}, order.DisputeWon},
+		{[]string{"lost"}, order.DisputeLost},
+		{[]string{"won", "warning_needs_response"}, order.DisputeWon},
+		{[]string{"won", "needs_response"}, order.DisputeOpen},
+		{[]string{"lost", "needs_response", "won"}, order.DisputeLost},
+		{[]string{"warning_closed", "warning_needs_response"}, order.DisputeInquiry},
 	} {
 		t.Run(fmt.Sprint(test.statuses), func(t *testing.T) {
 			t.Parallel()
@@ -142,7 +142,7 @@ func TestEveryPageOfRefundsAndDisputesIsRead(t *testing.T) {
 		"/v1/refunds?payment_intent=pi_another": asList(false),
 	})
 	got, err := p.Reversals(t.Context(), "pi_1")
-	if err != nil || got.Refunded(payment.RefundSucceeded) != 400 || len(got.Refunds) != 4 || got.Dispute != payment.DisputeLost {
+	if err != nil || got.Refunded(payment.RefundSucceeded) != 400 || len(got.Refunds) != 4 || got.Dispute != order.DisputeLost {
 		t.Errorf("%+v, error %v", got, err)
 	}
 }
@@ -154,7 +154,7 @@ func TestAChargeStandsForAPaymentWithoutAnIntent(t *testing.T) {
 		"/v1/refunds?charge=ch_1":  asList(false, refundOf(1, 500, "succeeded")),
 		"/v1/disputes?charge=ch_1": asList(false, disputeIs(1, "needs_response")),
 	})
-	want := payment.Reversals{Paid: euros, Refunds: []payment.Refund{{ID: "re_1", Amount: 500, Status: payment.RefundSucceeded}}, Dispute: payment.DisputeOpen}
+	want := payment.Reversals{Paid: euros, Refunds: []payment.Refund{{ID: "re_1", Amount: 500, Status: payment.RefundSucceeded}}, Dispute: order.DisputeOpen}
 	got, err := p.Reversals(t.Context(), "ch_1")
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("error %v, reversals (-want +got):\n%s", err, diff)

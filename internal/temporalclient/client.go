@@ -119,23 +119,3 @@ func KeepAttributes(ctx context.Context, c client.Client, namespace string, use 
 		}
 	}
 }
-
-// Polling says whether a worker with this identity has polled the queue for both kinds of tasks lately.
-func Polling(ctx context.Context, c client.Client, queue, identity string, kinds ...enumspb.TaskQueueType) error {
-	for _, kind := range kinds {
-		described, err := c.DescribeTaskQueue(ctx, queue, kind)
-		if err != nil {
-			return errors.New("temporal does not answer")
-		}
-		found := false
-		for _, p := range described.GetPollers() {
-			if p.GetIdentity() == identity && time.Since(p.GetLastAccessTime().AsTime()) < 2*time.Minute {
-				found = true
-			}
-		}
-		if !found {
-			return fmt.Errorf("no poller of ours on task queue %s", queue)
-		}
-	}
-	return nil
-}
