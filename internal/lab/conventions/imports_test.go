@@ -30,6 +30,45 @@ var rules = []rule{
 		of:  []string{"internal/order"}, only: []string{}, standard: true,
 	},
 	{
+		why: "the ledger knows the domain and no surface, provider or process",
+		of:  []string{"internal/ledger"}, only: []string{"internal/order", "internal/failpoint"},
+	},
+	{
+		why: "what Temporal knows is names and payloads: whoever starts a run does not link the worker",
+		of:  []string{"internal/flow"}, only: []string{"internal/order"},
+	},
+	{
+		why: "a port knows the domain and how findings and settings are put",
+		of:  []string{"internal/access", "internal/email", "internal/payment"}, only: []string{"internal/order", "internal/finding", "internal/setting"},
+	},
+	{
+		why: "a payment provider knows its port and no other adapter",
+		of:  []string{"internal/payment/..."}, but: []string{"internal/payment", "internal/payment/registry"},
+		only: []string{"internal/order", "internal/finding", "internal/setting", "internal/payment", "internal/providerhttp"},
+	},
+	{
+		why: "an email provider knows its port and no other adapter",
+		of:  []string{"internal/email/..."}, but: []string{"internal/email", "internal/email/registry"},
+		only: []string{"internal/order", "internal/finding", "internal/setting", "internal/email", "internal/providerhttp"},
+	},
+	{
+		why: "a kind of access knows its port and no other kind",
+		of:  []string{"internal/access/..."}, but: []string{"internal/access", "internal/access/registry"},
+		only: []string{"internal/order", "internal/finding", "internal/setting", "internal/access", "internal/providerhttp"},
+	},
+	{
+		why: "the configuration asks adapters through the registries that it is given",
+		of:  []string{"internal/config"}, only: []string{"internal/order", "internal/setting", "internal/access"},
+	},
+	{
+		why: "leaves of the tree: anybody may use them, so they know nobody",
+		of:  []string{"internal/setting", "internal/finding", "internal/failpoint", "internal/providerhttp", "internal/files"}, only: []string{},
+	},
+	{
+		why: "pages and webhooks read and store: what is decided is decided behind their interfaces",
+		of:  []string{"internal/web/..."}, never: []string{"activities", "workflows", "internal/flow", "internal/dispatch", "internal/config", "internal/payment/registry", "internal/email/registry"},
+	},
+	{
 		why: "a workflow is replayed: it may not ask the ledger, a provider or the clock",
 		of:  []string{"workflows"}, never: []string{"internal/ledger", "internal/web/...", "internal/payment/...", "internal/email/..."},
 	},
