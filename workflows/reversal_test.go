@@ -29,7 +29,7 @@ func TestRefundAfterDeliveryEndsTheAccessAndSendsNothing(t *testing.T) {
 	s.at(3*day, func() { s.refund(order.AccessRevoked) })
 	s.at(3*day+time.Hour, s.money) // the second event of the same refund
 	s.run()
-	if diff := cmp.Diff(after("ReviewPayment", "ReadOrder", "ChangeAccess", "ReadOrder", "ReviewPayment", "ReadOrder"), s.trace.all()); diff != "" {
+	if diff := cmp.Diff(after("CheckReversal", "ReadOrder", "ChangeAccess", "ReadOrder", "CheckReversal", "ReadOrder"), s.trace.all()); diff != "" {
 		t.Errorf("commands (-want +got):\n%s", diff)
 	}
 	want := flow.State{Payment: order.PaymentConfirmed, Access: order.AccessRevoked, Email: order.EmailAccepted, Generation: 1}
@@ -102,7 +102,7 @@ func TestPartialRefundAsksAPersonAndTellsTheOwner(t *testing.T) {
 		s.SignalWorkflow(flow.KindRestore, raw(`{"reason":"a goodwill refund","request_id":"r1"}`))
 	})
 	s.run()
-	want := after("ReviewPayment", "ReadOrder", "state needs_attention", "DecideRequest r1", "ReadOrder", "state automatic")
+	want := after("CheckReversal", "ReadOrder", "state needs_attention", "DecideRequest r1", "ReadOrder", "state automatic")
 	if diff := cmp.Diff(want, s.trace.all()); diff != "" {
 		t.Errorf("commands (-want +got):\n%s", diff)
 	}
@@ -149,7 +149,7 @@ func TestProviderThatAsksToWaitIsAskedAgainAboutARefund(t *testing.T) {
 	s.world.review = func(n int) (int, error) { return max(0, 3-n) * 60, nil }
 	s.at(day, func() { s.refund(order.AccessRevoked) })
 	s.run()
-	want := after("ReviewPayment", "timer 2m0s", "ReviewPayment", "timer 1m0s", "ReviewPayment", "ReadOrder", "ChangeAccess", "ReadOrder")
+	want := after("CheckReversal", "timer 2m0s", "CheckReversal", "timer 1m0s", "CheckReversal", "ReadOrder", "ChangeAccess", "ReadOrder")
 	if diff := cmp.Diff(want, s.trace.all()); diff != "" {
 		t.Errorf("commands (-want +got):\n%s", diff)
 	}

@@ -45,7 +45,7 @@ func (w *world) want(state order.AccessState) {
 }
 
 func (w *world) CheckReversal(_ context.Context, _ activities.CheckReversalInput) (activities.CheckReversalResult, error) {
-	n := w.begin("ReviewPayment")
+	n := w.begin("CheckReversal")
 	if w.review != nil {
 		wait, err := w.review(n)
 		if err != nil || wait > 0 {
