@@ -2,10 +2,12 @@ package dispatch_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"testing"
-	"time"
+
+	"handover/internal/lab/await"
 )
 
 // lines is a log whose messages can be counted and waited for.
@@ -13,21 +15,16 @@ type lines struct {
 	slog.Handler
 	mu   sync.Mutex
 	said []string
-	came chan struct{}
 }
 
-func newLines() *lines { return &lines{Handler: slog.DiscardHandler, came: make(chan struct{}, 1)} }
+func newLines() *lines { return &lines{Handler: slog.DiscardHandler} }
 
 func (l *lines) Enabled(context.Context, slog.Level) bool { return true }
 
 func (l *lines) Handle(_ context.Context, r slog.Record) error {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.said = append(l.said, r.Message)
-	l.mu.Unlock()
-	select {
-	case l.came <- struct{}{}:
-	default:
-	}
 	return nil
 }
 
@@ -46,12 +43,5 @@ func (l *lines) count(message string) int {
 // wait returns once the message was said so often.
 func (l *lines) wait(t *testing.T, message string, n int) {
 	t.Helper()
-	limit := time.After(30 * time.Second)
-	for l.count(message) < n {
-		select {
-		case <-l.came:
-		case <-limit:
-			t.Fatalf("%q was said %d times, want %d", message, l.count(message), n)
-		}
-	}
+	await.True(t, fmt.Sprintf("%q is said %d times", message, n), func() bool { return l.count(message) >= n })
 }

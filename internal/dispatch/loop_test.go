@@ -8,6 +8,7 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 
+	"handover/internal/lab/await"
 	"handover/internal/lab/stack/testenv"
 	"handover/internal/ledger"
 	"handover/internal/order"
@@ -94,9 +95,7 @@ func TestRequestWhoseSignalDidNotGoIsSignalled(t *testing.T) {
 	b.exec(`UPDATE webhook_events SET received_at = received_at - interval '1 hour'`)
 	b.loop()
 	// Events come first: the request is signalled in the same pass, or in the next.
-	for !b.started() || len(b.run().signals) == 0 {
-		b.log.wait(t, late, 1)
-	}
+	await.True(t, "it is signalled", func() bool { return b.started() && len(b.run().signals) > 0 })
 	if got, want := b.run().signals[0], (signal{"resend", `{"reason":"mistyped","request_id":"starter/1"}`}); got != want {
 		t.Errorf("signalled %+v", got)
 	}

@@ -2,11 +2,11 @@ package ledger_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"handover/internal/lab/await"
 	"handover/internal/ledger"
 )
 
@@ -51,15 +51,9 @@ func TestOneOrderCostsTheSameHoweverManyWait(t *testing.T) {
 // indexReads are the entries that a scan of each index read, once the scans of so many orders are reported.
 func (b *bench) indexReads(orders int) map[string]float64 {
 	b.t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for b.count(`SELECT coalesce(sum(idx_scan), 0) FROM pg_stat_user_indexes WHERE indexrelname = 'orders_pkey'`) < 3*orders {
-		select {
-		case <-tick.C:
-		case <-b.t.Context().Done():
-			b.t.Fatal("the reads are not reported")
-		}
-	}
+	await.True(b.t, "the reads are reported", func() bool {
+		return b.count(`SELECT coalesce(sum(idx_scan), 0) FROM pg_stat_user_indexes WHERE indexrelname = 'orders_pkey'`) >= 3*orders
+	})
 	rows, err := b.pool.Query(b.t.Context(), `SELECT indexrelname, idx_tup_read / idx_scan::float8 FROM pg_stat_user_indexes WHERE idx_scan >= $1`, orders)
 	b.must(err)
 	reads := map[string]float64{}

@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
+	"handover/internal/lab/await"
 	"handover/internal/order"
 )
 
@@ -27,7 +28,7 @@ func TestPageTurnsReadyWithoutReload(t *testing.T) {
 
 	// The page outlives a ledger that is away for a moment.
 	s.away(context.DeadlineExceeded)
-	waitFor(t, func() bool { return strings.Contains(s.log.String(), `"status":503`) })
+	await.True(t, "a request is answered 503", func() bool { return strings.Contains(s.log.String(), `"status":503`) })
 	s.set(bought())
 	s.away(nil)
 	b.do(t, until("Your download is ready"))
@@ -50,18 +51,6 @@ func TestPageTurnsReadyWithoutReload(t *testing.T) {
 	b.mu.Unlock()
 	b.forgive("503") // Chromium itself notes a failed request
 	b.quiet(t, server)
-}
-
-// waitFor polls a condition of the server.
-func waitFor(t *testing.T, condition func() bool) {
-	t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(patience); !condition(); <-tick.C {
-		if time.Now().After(deadline) {
-			t.Fatal("it did not happen")
-		}
-	}
 }
 
 const askedForOrder = `"route":"GET /orders/{environment}/{session}"`
@@ -91,7 +80,7 @@ func TestPageWorksWithoutScripts(t *testing.T) {
 	b.do(t, call(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}),
 		chromedp.Navigate(server.URL+orderPath))
 	s.set(bought())
-	waitFor(t, func() bool { return strings.Count(s.log.String(), askedForOrder) >= 2 })
+	await.True(t, "the page asks twice", func() bool { return strings.Count(s.log.String(), askedForOrder) >= 2 })
 	b.do(t, chromedp.WaitVisible(chromedp.CSS("a.button")))
 	b.quiet(t, server)
 }

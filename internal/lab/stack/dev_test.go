@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"handover/internal/lab/await"
 	"handover/internal/lab/stack"
 )
 
@@ -123,11 +124,14 @@ func TestNextStartStopsWhatAKilledOneLeft(t *testing.T) {
 	state.Close()
 
 	openState(t, base)
-	select {
-	case <-left.Done():
-	case <-time.After(10 * time.Second):
-		t.Fatal("the leftover still runs after the next start")
-	}
+	await.True(t, "the leftover has ended", func() bool {
+		select {
+		case <-left.Done():
+			return true
+		default:
+			return false
+		}
+	})
 	if _, err := os.Stat(state.PIDFile("left")); !os.IsNotExist(err) {
 		t.Errorf("the pid file is still there (%v)", err)
 	}
@@ -157,7 +161,7 @@ func TestStopKillsWhatIgnoresTheSignal(t *testing.T) {
 		Name: "stubborn", Path: "sh", Args: []string{"-c", "trap '' TERM; echo ready; while :; do sleep 600; done"},
 		Log: log, Wait: 100 * time.Millisecond,
 	})
-	await(t, "the trap", func() bool {
+	await.True(t, "the trap", func() bool {
 		text, err := os.ReadFile(log)
 		return err == nil && bytes.Contains(text, []byte("ready"))
 	})
@@ -233,19 +237,4 @@ func start(t *testing.T, spec stack.Spec) *stack.Process {
 	}
 	t.Cleanup(p.Kill)
 	return p
-}
-
-// await polls a condition outside this process, which offers nothing to wait on.
-func await(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	deadline := time.After(20 * time.Second)
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !condition() {
-		select {
-		case <-deadline:
-			t.Fatalf("waited 20 s for %s", what)
-		case <-tick.C:
-		}
-	}
 }
