@@ -26,7 +26,7 @@ func next(v order.View) string {
 
 // printAttention says what is the matter, since when, and what to do.
 func printAttention(w io.Writer, v order.View, now time.Time) {
-	fmt.Fprintf(w, "  NEEDS ATTENTION for %s: %s\n  %s\n", Age(now.Sub(since(v))), words(string(v.Reason)), next(v))
+	fmt.Fprintf(w, "  NEEDS ATTENTION for %s: %s\n  %s\n", Age(now.Sub(since(v))), v.Reason.Title(), next(v))
 }
 
 // PrintStatus writes everything known of one order, what a person has to do first. The address is masked: a terminal is

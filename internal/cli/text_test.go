@@ -219,7 +219,7 @@ func TestListAsJSONNamesReasonAndNextStep(t *testing.T) {
 			"order": "live/cs_live_a1b2c3", "payment": fact("confirmed"), "access": fact("granted"),
 			"email": map[string]any{"state": "needs_attention", "delivery": ""}, "customer_state": "ready_email_pending",
 			"age_seconds": 903.0, "waiting_seconds": 10800.0, "reason": "email_attempts_spent", "step": "email",
-			"next": "The email provider kept failing. When it is well again: starter retry live/cs_live_a1b2c3 --reason TEXT",
+			"next": "The email provider kept failing. When it works again: starter retry live/cs_live_a1b2c3 --reason TEXT",
 		},
 		{
 			"order": "live/cs_live_a1b2c3", "payment": fact("confirmed"), "access": fact("granted"),

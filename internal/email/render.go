@@ -9,7 +9,8 @@ import (
 	"slices"
 	"strings"
 	texttemplate "text/template"
-	"unicode"
+
+	"handover/internal/text"
 )
 
 //go:embed templates
@@ -80,10 +81,10 @@ func newAccessPage(a Access) accessPage {
 	p := accessPage{
 		Greeting: "Hello,",
 		Shop:     nameOr(a.ShopName, "our shop"),
-		OrderRef: oneLine(a.OrderRef),
+		OrderRef: text.Line(a.OrderRef),
 		Link:     a.Link,
 	}
-	if name := cut(oneLine(a.BuyerName), maxName); !noName(name) {
+	if name := cut(text.Line(a.BuyerName), maxName); !noName(name) {
 		p.Greeting = "Hello " + name + ","
 	}
 	var names []string
@@ -100,17 +101,17 @@ func newAccessPage(a Access) accessPage {
 		p.Items = append(p.Items, labelled{name})
 	}
 	for _, l := range a.Licenses {
-		p.Licenses = append(p.Licenses, LicenseLine{Product: nameOr(l.Product, "your purchase"), Key: oneLine(l.Key)})
+		p.Licenses = append(p.Licenses, LicenseLine{Product: nameOr(l.Product, "your purchase"), Key: text.Line(l.Key)})
 	}
-	p.LicensesTitle = plural(len(a.Licenses), "Your licence key", "Your licence keys")
+	p.LicensesTitle = text.Plural(len(a.Licenses), "Your licence key", "Your licence keys")
 	switch {
 	case downloads > 0:
-		p.Subject = plural(downloads, "Your download: ", "Your downloads: ")
-		p.Ready = plural(downloads, "Your download is ready:", "Your downloads are ready:")
-		p.Button = "Open your " + plural(downloads, "download", "downloads")
+		p.Subject = text.Plural(downloads, "Your download: ", "Your downloads: ")
+		p.Ready = text.Plural(downloads, "Your download is ready:", "Your downloads are ready:")
+		p.Button = "Open your " + text.Plural(downloads, "download", "downloads")
 	case len(a.Licenses) > 0:
 		p.Subject = p.LicensesTitle + ": "
-		p.Ready = plural(len(a.Licenses), "Your licence key is ready:", "Your licence keys are ready:")
+		p.Ready = text.Plural(len(a.Licenses), "Your licence key is ready:", "Your licence keys are ready:")
 		p.Button = "Open your order"
 	default:
 		p.Subject = "Your order: "
@@ -149,25 +150,10 @@ func noName(name string) bool {
 }
 
 func nameOr(name, fallback string) string {
-	if name = oneLine(name); name == "" {
+	if name = text.Line(name); name == "" {
 		return fallback
 	}
 	return name
-}
-
-// oneLine makes text fit for a header: no line ends or control characters, none that turn the direction of writing, no
-// broken UTF-8, single spaces.
-func oneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-	return strings.Join(strings.Fields(s), " ")
 }
 
 func cut(s string, limit int) string {
@@ -175,11 +161,4 @@ func cut(s string, limit int) string {
 		return strings.TrimSpace(string(runes[:limit-1])) + "…"
 	}
 	return s
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }

@@ -1,5 +1,5 @@
-// Package notify tells the shop's owner what needs a person: by email and by a JSON POST. It is best effort: what cannot
-// be told stays on the attention list.
+// Package notify reports to the shop's owner what needs a person: by email and by a JSON POST. It is best effort: an order
+// whose alert failed stays on the attention list.
 package notify
 
 import (
@@ -17,7 +17,7 @@ import (
 	"handover/internal/order"
 )
 
-// Config is whom to tell.
+// Config names the recipients.
 type Config struct {
 	From       string   // the sender of the emails
 	Emails     []string // the owner's addresses
@@ -26,10 +26,10 @@ type Config struct {
 	HTTPClient *http.Client // nil for one with a time limit of ten seconds
 }
 
-// Notifier tells the owner.
+// Notifier sends to the owner.
 type Notifier struct{ cfg Config }
 
-// New returns a teller.
+// New returns a notifier.
 func New(cfg Config) *Notifier {
 	if cfg.HTTPClient == nil {
 		cfg.HTTPClient = &http.Client{Timeout: 10 * time.Second}
@@ -37,10 +37,10 @@ func New(cfg Config) *Notifier {
 	return &Notifier{cfg: cfg}
 }
 
-// Configured says whether there is anybody to tell.
-func (t *Notifier) Configured() bool { return len(t.cfg.Emails) > 0 || t.cfg.URL != "" }
+// Configured says whether there is a recipient.
+func (n *Notifier) Configured() bool { return len(n.cfg.Emails) > 0 || n.cfg.URL != "" }
 
-// Alert is what the owner is told. It names no buyer.
+// Alert is the JSON of one message. It names no buyer.
 type Alert struct {
 	Order  string       `json:"order"` // empty when it is about no single order
 	Reason order.Reason `json:"reason"`
@@ -51,67 +51,61 @@ type Alert struct {
 	Orders  []Waiting `json:"orders,omitempty"`
 }
 
-// Tell tells the owner on every way that is configured. It succeeds when one of them did. The key is empty for what is
+// Notify sends one alert by every configured way. It succeeds when one of them does. The key is empty for a reason that is
 // about no single order.
-func (t *Notifier) Notify(ctx context.Context, key order.Key, reason order.Reason, now time.Time) error {
+func (n *Notifier) Notify(ctx context.Context, key order.Key, reason order.Reason, now time.Time) error {
 	a := Alert{Reason: reason, Next: reason.Remedy("ORDER"), At: now.UTC()}
-	title := "Your shop needs you: " + words(reason)
+	title := "Your shop needs you: " + reason.Title()
 	if key != (order.Key{}) {
-		a.Order, a.Next = key.String(), next(reason, key)
-		title = "An order needs you: " + words(reason)
+		a.Order, a.Next = key.String(), reason.Remedy(key.String())
+		title = "An order needs you: " + reason.Title()
 	}
-	return t.tell(ctx, a, title, fmt.Sprintf("%s\n\n%s\n\n%s\n", strings.TrimSpace(title+"\n"+a.Order), a.Next, everything))
+	return n.send(ctx, a, title, fmt.Sprintf("%s\n\n%s\n\n%s\n", strings.TrimSpace(title+"\n"+a.Order), a.Next, everything))
 }
 
-const everything = "Everything that waits for you: starter list --attention"
+const everything = "All orders that need you: starter list --attention"
 
-func words(reason order.Reason) string { return strings.ReplaceAll(string(reason), "_", " ") }
-
-func next(reason order.Reason, key order.Key) string {
-	return reason.Remedy(key.String())
-}
-
-func (t *Notifier) tell(ctx context.Context, a Alert, subject, text string) error {
+func (n *Notifier) send(ctx context.Context, a Alert, subject, text string) error {
 	var failures []error
-	told := false
-	for i, address := range t.cfg.Emails {
-		// The ledger lets an alert through once; the key is what it is for any message, one for this message.
+	sent := false
+	for i, address := range n.cfg.Emails {
+		// The ledger lets an alert through once. The key is new for each message, because no alert is sent again.
 		key := fmt.Sprintf("handover/alert/%s/%d/%d", a.Reason, a.At.UnixNano(), i)
-		if _, err := t.cfg.Sender.Send(ctx, key, t.message(address, subject, text)); err != nil {
+		if _, err := n.cfg.Sender.Send(ctx, key, n.message(address, subject, text)); err != nil {
 			failures = append(failures, fmt.Errorf("alert by email: %w", err))
 			continue
 		}
-		told = true
+		sent = true
 	}
-	if t.cfg.URL != "" {
-		if err := t.post(ctx, a); err != nil {
+	if n.cfg.URL != "" {
+		if err := n.post(ctx, a); err != nil {
 			failures = append(failures, err)
 		} else {
-			told = true
+			sent = true
 		}
 	}
-	if told {
+	if sent {
 		return nil
 	}
 	return errors.Join(failures...)
 }
 
-func (t *Notifier) message(to, subject, text string) order.Message {
-	return order.Message{From: t.cfg.From, To: to, Subject: subject, Text: text, HTML: "<pre style=\"white-space:pre-wrap\">" + html.EscapeString(text) + "</pre>"}
+func (n *Notifier) message(to, subject, text string) order.Message {
+	return order.Message{From: n.cfg.From, To: to, Subject: subject, Text: text, HTML: "<pre style=\"white-space:pre-wrap\">" + html.EscapeString(text) + "</pre>"}
 }
 
 // post sends the alert as JSON. Any 2xx is a success.
-func (t *Notifier) post(ctx context.Context, a Alert) error {
+func (n *Notifier) post(ctx context.Context, a Alert) error {
 	body, err := json.Marshal(a)
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.cfg.URL, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, n.cfg.URL, bytes.NewReader(body))
 	if err != nil {
 		return errors.New("alert by POST: the address is no URL")
 	}
 	req.Header.Set("Content-Type", "application/json")
-	resp, err := t.cfg.HTTPClient.Do(req)
+	resp, err := n.cfg.HTTPClient.Do(req)
 	if err != nil {
 		return errors.New("alert by POST: no answer") // the error's own text holds the address
 	}

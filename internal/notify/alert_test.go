@@ -37,7 +37,7 @@ func (m *mailbox) Send(_ context.Context, key string, message order.Message) (st
 	return "re_1", nil
 }
 
-func TestTheOwnerIsToldOnEveryWay(t *testing.T) {
+func TestAnAlertGoesByEveryConfiguredWay(t *testing.T) {
 	t.Parallel()
 	var posted notify.Alert
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -48,8 +48,8 @@ func TestTheOwnerIsToldOnEveryWay(t *testing.T) {
 	}))
 	t.Cleanup(s.Close)
 	box := &mailbox{}
-	teller := notify.New(notify.Config{From: "shop@shop.test", Emails: []string{"a@owner.test", "b@owner.test"}, URL: s.URL, Sender: box})
-	if err := teller.Notify(t.Context(), key, order.ReasonEmailRefused, at); err != nil {
+	notifier := notify.New(notify.Config{From: "shop@shop.test", Emails: []string{"a@owner.test", "b@owner.test"}, URL: s.URL, Sender: box})
+	if err := notifier.Notify(t.Context(), key, order.ReasonEmailRefused, at); err != nil {
 		t.Fatal(err)
 	}
 	next := order.ReasonEmailRefused.Remedy("live/cs_live_a1")
@@ -60,7 +60,7 @@ func TestTheOwnerIsToldOnEveryWay(t *testing.T) {
 	if len(box.taken) != 2 || box.taken[0].To != "a@owner.test" || box.taken[1].To != "b@owner.test" || box.keys[0] == box.keys[1] {
 		t.Fatalf("emails %+v under %v", box.taken, box.keys)
 	}
-	if m := box.taken[0]; m.Subject != "An order needs you: email refused" || !strings.Contains(m.Text, next) {
+	if m := box.taken[0]; m.Subject != "An order needs you: The email provider refused the message" || !strings.Contains(m.Text, next) {
 		t.Errorf("the email does not say what to do: %s\n%s", m.Subject, m.Text)
 	}
 }
@@ -72,16 +72,16 @@ func TestOneWayThatWorksIsEnoughAndNoneIsAnError(t *testing.T) {
 	t.Cleanup(away.Close)
 	there := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(there.Close)
-	tell := func(url string) error {
+	notifyBy := func(url string) error {
 		return notify.New(notify.Config{Emails: []string{"a@owner.test"}, URL: url, Sender: refusing}).Notify(t.Context(), key, order.ReasonEmailConfig, at)
 	}
-	if err := tell(there.URL); err != nil {
-		t.Errorf("told by POST, and yet: %v", err)
+	if err := notifyBy(there.URL); err != nil {
+		t.Errorf("the POST arrived, and yet: %v", err)
 	}
-	err := tell(away.URL + "/hook?token=secret")
+	err := notifyBy(away.URL + "/hook?token=secret")
 	var refused *email.SendError
 	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "HTTP 502") {
-		t.Errorf("nobody was told: %v", err)
+		t.Errorf("no way worked: %v", err)
 	}
 	gone := notify.New(notify.Config{URL: "http://127.0.0.1:1/hook?token=secret"}).Notify(t.Context(), key, order.ReasonEmailConfig, at)
 	if gone == nil || strings.Contains(gone.Error(), "secret") || strings.Contains(gone.Error(), "owner.test") {
@@ -89,9 +89,9 @@ func TestOneWayThatWorksIsEnoughAndNoneIsAnError(t *testing.T) {
 	}
 }
 
-func TestNobodyToTell(t *testing.T) {
+func TestWithoutRecipientsNothingIsConfigured(t *testing.T) {
 	t.Parallel()
 	if notify.New(notify.Config{}).Configured() {
-		t.Error("an empty configuration tells somebody")
+		t.Error("an empty configuration has a recipient")
 	}
 }

@@ -49,28 +49,83 @@ const (
 // reasons has one row for each reason. The remedy is what a person can do about it; where there is a command it stands
 // at the end, after a colon, with ORDER where the order's name goes.
 var reasons = map[Reason]struct {
-	step     Step // the step that stopped; empty when no single order is meant
-	settings bool // the shop's own settings are at fault, and so not this order alone
+	step     Step   // the step that stopped; empty when no single order is meant
+	settings bool   // the shop's own settings are at fault, and so not this order alone
+	title    string // what happened: a short sentence without its full stop
 	remedy   string
 }{
-	ReasonItemsUnknown:     {step: StepAccess, remedy: "Add the missing price to sold_as in the catalogue and restart the worker, or refund the buyer at the provider. Then: starter replay ORDER"},
-	ReasonModeContradicts:  {step: StepPayment, remedy: "A session of the other mode reached this environment: check the environment's api_key and mode, and restart the worker. Then: starter retry ORDER --reason TEXT"},
-	ReasonNoAddress:        {step: StepEmail, remedy: "Ask the buyer for an address, then: starter resend ORDER --reason TEXT --to ADDRESS"},
-	ReasonPaymentOverdue:   {step: StepPayment, remedy: "Check the payment in the provider's dashboard; the buyer finished checkout but the money never came. If it has: starter retry ORDER --reason TEXT"},
-	ReasonPaymentStopped:   {step: StepPayment, remedy: "Find the session in the provider's dashboard; the provider does not know it or keeps failing. To retrieve it again: starter retry ORDER --reason TEXT"},
-	ReasonAccessStopped:    {step: StepAccess, remedy: "Access could not be granted: the worker's log for this order says why. When that is fixed: starter retry ORDER --reason TEXT"},
-	ReasonEmailRefused:     {step: StepEmail, remedy: "The email provider refuses this message; is the address right? Then: starter resend ORDER --reason TEXT --to ADDRESS"},
-	ReasonEmailConfig:      {step: StepEmail, settings: true, remedy: "The email provider refuses our key or domain: fix the [email] settings and restart the worker. Then: starter retry --misconfigured --reason TEXT"},
-	ReasonPaymentConfig:    {step: StepPayment, settings: true, remedy: "The payment provider refuses our key: fix the environment's api_key and restart the worker. Then: starter retry --misconfigured --reason TEXT"},
-	ReasonEmailExhausted:   {step: StepEmail, remedy: "The email provider kept failing. When it works again: starter retry ORDER --reason TEXT"},
-	ReasonEmailUncertain:   {step: StepEmail, remedy: "The message may have been sent: ask the buyer or check the provider's list. To send another: starter resend ORDER --reason TEXT"},
-	ReasonLinkSecret:       {step: StepEmail, settings: true, remedy: "An email that waits was made with a link secret that has left link_secrets: put it back behind the first and restart the worker. Then: starter retry --misconfigured --reason TEXT"},
-	ReasonRefundUnclear:    {step: StepReversal, remedy: "A part of the payment was refunded, and Handover does not decide what that ends; access is as it was. End it with starter revoke ORDER --reason TEXT, or leave it so: starter restore ORDER --reason TEXT"},
-	ReasonReversalUnread:   {step: StepReversal, remedy: "There was a refund or a dispute, and the provider does not say how it stands; access is as it was. To ask again: starter retry ORDER --reason TEXT"},
-	ReasonRevokeStopped:    {step: StepAccessChange, remedy: "A refund, a dispute or a person ended or restored access, and that could not be carried out: the worker's log for this order says why. When that is fixed: starter retry ORDER --reason TEXT"},
-	ReasonSaleLeft:         {remedy: "The payment provider lists a sale whose webhook never arrived, and it could not be delivered automatically. Which one, and why: starter reconcile --since 72h"},
-	ReasonReconcileStopped: {remedy: "No reconciliation has finished: is a worker running, and is Temporal's schedule there and not paused? A worker creates it when it starts. Unfinished orders: starter list --pending"},
-	ReasonStillWaiting:     {remedy: "Orders need a decision. All of them, with what to do: starter list --attention"},
+	ReasonItemsUnknown: {
+		step: StepAccess, title: "Some items are not in the catalogue",
+		remedy: "Add the missing price to sold_as in the catalogue and restart the worker, or refund the buyer at the provider. Then: starter replay ORDER",
+	},
+	ReasonModeContradicts: {
+		step: StepPayment, title: "The session's mode contradicts its environment",
+		remedy: "A session of the other mode reached this environment: check the environment's api_key and mode, and restart the worker. Then: starter retry ORDER --reason TEXT",
+	},
+	ReasonNoAddress: {
+		step: StepEmail, title: "The buyer has no email address",
+		remedy: "Ask the buyer for an address, then: starter resend ORDER --reason TEXT --to ADDRESS",
+	},
+	ReasonPaymentOverdue: {
+		step: StepPayment, title: "The payment is still unpaid",
+		remedy: "Check the payment in the provider's dashboard; the buyer finished checkout but the money never came. If it has: starter retry ORDER --reason TEXT",
+	},
+	ReasonPaymentStopped: {
+		step: StepPayment, title: "The payment could not be retrieved",
+		remedy: "Find the session in the provider's dashboard; the provider does not know it or keeps failing. To retrieve it again: starter retry ORDER --reason TEXT",
+	},
+	ReasonAccessStopped: {
+		step: StepAccess, title: "Access could not be granted",
+		remedy: "The worker's log for this order names the cause. When that is fixed: starter retry ORDER --reason TEXT",
+	},
+	ReasonEmailRefused: {
+		step: StepEmail, title: "The email provider refused the message",
+		remedy: "Check the address. Then: starter resend ORDER --reason TEXT --to ADDRESS",
+	},
+	ReasonEmailConfig: {
+		step: StepEmail, settings: true, title: "The email provider refuses the settings",
+		remedy: "Fix the key or the domain in the [email] settings and restart the worker. Then: starter retry --misconfigured --reason TEXT",
+	},
+	ReasonPaymentConfig: {
+		step: StepPayment, settings: true, title: "The payment provider refuses the settings",
+		remedy: "Fix the environment's api_key, or what it may read, and restart the worker. Then: starter retry --misconfigured --reason TEXT",
+	},
+	ReasonEmailExhausted: {
+		step: StepEmail, title: "The email's attempts are exhausted",
+		remedy: "The email provider kept failing. When it works again: starter retry ORDER --reason TEXT",
+	},
+	ReasonEmailUncertain: {
+		step: StepEmail, title: "The email may have been sent or not",
+		remedy: "The message may have been sent: ask the buyer or check the provider's list. To send another: starter resend ORDER --reason TEXT",
+	},
+	ReasonLinkSecret: {
+		step: StepEmail, settings: true, title: "A link secret is missing",
+		remedy: "A pending email was rendered with a secret that is no longer in link_secrets: put it back behind the first and restart the worker. Then: starter retry --misconfigured --reason TEXT",
+	},
+	ReasonRefundUnclear: {
+		step: StepReversal, title: "A refund names no item",
+		remedy: "A part of the payment was refunded, and Handover does not decide what that ends; access is as it was. End it with starter revoke ORDER --reason TEXT, or leave it so: starter restore ORDER --reason TEXT",
+	},
+	ReasonReversalUnread: {
+		step: StepReversal, title: "A refund or dispute could not be retrieved",
+		remedy: "There was a refund or a dispute, and the provider does not say how it stands; access is as it was. To ask again: starter retry ORDER --reason TEXT",
+	},
+	ReasonRevokeStopped: {
+		step: StepAccessChange, title: "Access could not be changed",
+		remedy: "A refund, a dispute or a person ended or restored access: the worker's log for this order names the cause. When that is fixed: starter retry ORDER --reason TEXT",
+	},
+	ReasonSaleLeft: {
+		title:  "A missed sale could not be delivered",
+		remedy: "Find out which one, and why: starter reconcile --since 72h",
+	},
+	ReasonReconcileStopped: {
+		title:  "The reconciliation has stopped",
+		remedy: "Is a worker running? Is Temporal's schedule there and not paused? A worker creates it when it starts. Unfinished orders: starter list --pending",
+	},
+	ReasonStillWaiting: {
+		title:  "Orders still need attention",
+		remedy: "List them all, with what to do: starter list --attention",
+	},
 }
 
 // Reasons lists every reason.
@@ -81,6 +136,9 @@ func (r Reason) Step() Step { return reasons[r].step }
 
 // Settings says that the shop's own settings are at fault, and so not this order alone.
 func (r Reason) Settings() bool { return reasons[r].settings }
+
+// Title is what happened, as a short sentence without its full stop.
+func (r Reason) Title() string { return reasons[r].title }
 
 // Remedy is what a person can do about it, for the order of that name.
 func (r Reason) Remedy(order string) string {

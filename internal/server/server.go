@@ -51,7 +51,7 @@ func Run(ctx context.Context, p *app.Process) error {
 			return err
 		}
 		group.Go(func() error { d.Run(ctx); return nil })
-		group.Go(func() error { notify.NewWatch(p.Ledger, owner, p.Log, time.Now).Run(ctx); return nil })
+		group.Go(func() error { notify.NewWatchdog(p.Ledger, owner, p.Log, time.Now).Run(ctx); return nil })
 		temporalclient.KeepAttributes(ctx, p.Temporal, p.Namespace, d.UseAttributes)
 		return nil
 	})

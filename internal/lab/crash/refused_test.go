@@ -15,12 +15,12 @@ func TestAFinalRefusalStopsAtOnceAndKeepsTheAccess(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		fault  sandbox.Fault
-		reason string
+		reason order.Reason
 	}{
-		"the address is refused": {sandbox.Fault{Status: 422, Name: "validation_error"}, "email refused"},
-		"the key is refused":     {sandbox.Fault{Status: 401, Name: "missing_api_key"}, "email misconfigured"},
-		"the domain is refused":  {sandbox.Fault{Status: 403, Name: "validation_error"}, "email misconfigured"},
-		"the key was used":       {sandbox.Fault{Status: 409, Name: "invalid_idempotent_request"}, "email outcome unknown"},
+		"the address is refused": {sandbox.Fault{Status: 422, Name: "validation_error"}, order.ReasonEmailRefused},
+		"the key is refused":     {sandbox.Fault{Status: 401, Name: "missing_api_key"}, order.ReasonEmailConfig},
+		"the domain is refused":  {sandbox.Fault{Status: 403, Name: "validation_error"}, order.ReasonEmailConfig},
+		"the key was used":       {sandbox.Fault{Status: 409, Name: "invalid_idempotent_request"}, order.ReasonEmailUncertain},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -39,7 +39,7 @@ func TestAFinalRefusalStopsAtOnceAndKeepsTheAccess(t *testing.T) {
 				t.Errorf("access is %s: an email that failed must not undo it", got)
 			}
 			out, _, _ := s.Command("status", "test/"+session)
-			if !strings.Contains(out, c.reason) || !strings.Contains(out, "NEEDS ATTENTION") {
+			if !strings.Contains(out, c.reason.Title()) || !strings.Contains(out, "NEEDS ATTENTION") {
 				t.Errorf("the status does not tell that it needs attention and why, %s:\n%s", c.reason, out)
 			}
 			s.Sandbox.ClearFaults()
