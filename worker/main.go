@@ -41,7 +41,7 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	p, err := app.Open(ctx, app.Options{Name: "worker", DefaultAdmin: "127.0.0.1:9091", Getenv: os.LookupEnv, Log: os.Stderr})
+	p, err := app.Open(ctx, app.Options{Name: app.Worker, Getenv: os.LookupEnv, Log: os.Stderr})
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func pollers(p *app.Process) telemetry.Check {
 }
 
 func newActivities(p *app.Process, runs *dispatch.Dispatcher) (*activities.Activities, error) {
-	opened, err := p.Providers()
+	opened, err := app.Providers(p.Config)
 	if err != nil {
 		return nil, err
 	}

@@ -45,15 +45,14 @@ type Process struct {
 
 // Options say which process it is.
 type Options struct {
-	Name         string // starter or worker
-	DefaultAdmin string // where metrics and health are served when ADMIN_ADDR says nothing
-	Getenv       func(string) (string, bool)
-	Log          io.Writer
+	Name   string // Starter or Worker
+	Getenv func(string) (string, bool)
+	Log    io.Writer
 }
 
 // Open reads the configuration, which has to be right, and opens the database and Temporal, which may be away.
 func Open(ctx context.Context, o Options) (*Process, error) {
-	settings, err := config.LoadProcess(o.Getenv, o.DefaultAdmin)
+	settings, err := Settings(o.Name, o.Getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -91,10 +90,10 @@ func (p *Process) Close() {
 }
 
 // Providers opens the payment provider of every environment.
-func (p *Process) Providers() (map[string]payment.Provider, error) {
+func Providers(cfg config.Config) (map[string]payment.Provider, error) {
 	opened := map[string]payment.Provider{}
-	for name, e := range p.Config.Environments {
-		provider, err := paymentregistry.Open(e, p.Config.Steps.Payment)
+	for name, e := range cfg.Environments {
+		provider, err := paymentregistry.Open(e, cfg.Steps.Payment)
 		if err != nil {
 			return nil, err
 		}

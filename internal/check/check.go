@@ -62,7 +62,7 @@ type Shop struct {
 
 	OpenPayment func(config.Environment, config.Step) (payment.Provider, error)
 	OpenSender  func(config.Email, config.Step) (email.Sender, error)
-	// OpenTemporal connects lazily. The caller of Look has nothing to close.
+	// OpenTemporal connects lazily. The caller of Run has nothing to close.
 	OpenTemporal func() (c client.Client, namespace string, err error)
 }
 
@@ -72,8 +72,8 @@ type look struct {
 	run  func(context.Context) []Check
 }
 
-// Look looks at everything at once.
-func Look(ctx context.Context, s Shop) Report {
+// Run runs all checks at once.
+func Run(ctx context.Context, s Shop) Report {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	looks := s.looks()

@@ -61,7 +61,7 @@ func shop(t *testing.T, accounts map[string]payment.Provider, change func(*confi
 // told are the checks of one name, as environment, state and text.
 func told(t *testing.T, s check.Shop, name string) (list []string) {
 	t.Helper()
-	for _, c := range check.Look(t.Context(), s).Checks {
+	for _, c := range check.Run(t.Context(), s).Checks {
 		if c.Name == name {
 			list = append(list, strings.TrimPrefix(c.Environment+" "+string(c.State)+": "+c.Says, " "))
 		}
@@ -150,7 +150,7 @@ func TestThePublicURLHasToBeReachableFromOutside(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				cancel()
 				s := shop(t, map[string]payment.Provider{name: account{}}, func(c *config.Config) { c.PublicURL = url })
-				for _, c := range check.Look(ctx, s).Checks {
+				for _, c := range check.Run(ctx, s).Checks {
 					if c.Name == "public_url" && string(c.State) != state {
 						t.Errorf("%s, want %s", c.State, state)
 					}
@@ -220,7 +220,7 @@ func TestWhatTheLoaderRefusesIsToldAndTheRestLookedAt(t *testing.T) {
 	t.Parallel()
 	s := shop(t, nil, nil)
 	s.Config, s.Problem = nil, errors.New("handover.toml:7: one\nhandover.toml:9: two")
-	r := check.Look(t.Context(), s)
+	r := check.Run(t.Context(), s)
 	var got []string
 	for _, c := range r.Checks {
 		got = append(got, c.Name+" "+string(c.State))

@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"go.temporal.io/sdk/client"
 
@@ -24,13 +22,13 @@ type checkCommand struct {
 }
 
 func (k *checkCommand) Run(c *console) error {
-	report := check.Look(c.ctx, c.shop())
+	report := check.Run(c.ctx, c.shop())
 	if k.JSON {
-		if err := printJSON(c.out, report); err != nil {
+		if err := c.printJSON(report); err != nil {
 			return err
 		}
 	} else {
-		check.Print(c.out, report)
+		check.Print(c.Out, report)
 	}
 	if !report.OK {
 		return fmt.Errorf("checks that failed: %d", report.Failures())
@@ -38,11 +36,12 @@ func (k *checkCommand) Run(c *console) error {
 	return nil
 }
 
-// shop reads what can be read. What is wrong with it becomes part of the answer, and the rest is looked at all the same.
+// shop reads what can be read. A fault in the settings is part of the report, and everything else is checked all the
+// same.
 func (c *console) shop() check.Shop {
-	read := func(name string) string { value, _ := c.getenv(name); return strings.TrimSpace(value) }
+	settings, fault := app.Settings(app.Starter, c.Getenv)
 	s := check.Shop{
-		DatabaseURL: read("DATABASE_URL"), TaskQueue: cmp.Or(read("TASK_QUEUE"), "handover"),
+		Problem: fault, DatabaseURL: settings.DatabaseURL, TaskQueue: settings.TaskQueue,
 		OpenPayment: paymentregistry.Open,
 		OpenSender: func(e config.Email, step config.Step) (email.Sender, error) {
 			return emailregistry.Open(e, step)
@@ -52,12 +51,10 @@ func (c *console) shop() check.Shop {
 			return opened, options.Namespace, err
 		},
 	}
-	_, s.Problem = config.LoadProcess(c.getenv, "127.0.0.1:9090")
-	loaded, err := config.Load(cmp.Or(read("HANDOVER_CONFIG"), "handover.toml"), c.getenv, app.Known())
+	loaded, err := config.Load(settings.ConfigPath, c.Getenv, app.Known())
 	if err == nil {
 		s.Config = &loaded
-	} else {
-		s.Problem = errors.Join(s.Problem, err)
 	}
+	s.Problem = errors.Join(s.Problem, err)
 	return s
 }

@@ -9,34 +9,29 @@ import (
 )
 
 type eraseCommand struct {
-	Order  string `arg:"" help:"The order key, ENVIRONMENT/SESSION."`
+	Order  string `arg:"" help:"ENVIRONMENT/SESSION."`
 	Reason string `required:"" help:"Why. It is kept in the order's audit." placeholder:"TEXT"`
 	JSON   bool   `help:"Print JSON."`
 }
 
-// Run forgets the buyer. Nothing of a buyer is in Temporal's histories, so Postgres is all there is to erase.
+// Run erases the buyer from Postgres. Temporal's histories hold nothing of a buyer.
 func (e *eraseCommand) Run(c *console) error {
-	request, err := newRequest("erase", e.Reason)
+	request, err := c.newRequest("erase", e.Reason)
 	if err != nil {
 		return err
 	}
-	return c.withOrder(e.Order, func(l *ledger.Ledger, v order.View) error {
-		request.Key = v.Key
-		return e.erase(c, l, request)
+	return c.withOrder(e.Order, func(cn *connection, v order.View) error {
+		err := cn.ledger.Erase(c.ctx, v.Key, request.Who, request.Why)
+		if errors.Is(err, ledger.ErrUnderWay) {
+			return fmt.Errorf(textEraseUnderWay, v.Key, v.Key)
+		}
+		if err != nil {
+			return err
+		}
+		if e.JSON {
+			return c.printJSON(map[string]any{"order": v.Key.String(), "erased": true})
+		}
+		fmt.Fprintf(c.Out, textErased, v.Key)
+		return nil
 	})
-}
-
-func (e *eraseCommand) erase(c *console, l *ledger.Ledger, r order.Request) error {
-	err := l.Erase(c.ctx, r.Key, r.Who, r.Why)
-	if errors.Is(err, ledger.ErrUnderWay) {
-		return fmt.Errorf("%s: something is still owed on this order, for which the buyer has to be known. Let it finish, or end it with: starter revoke %s --reason TEXT", r.Key, r.Key)
-	}
-	if err != nil {
-		return err
-	}
-	if e.JSON {
-		return printJSON(c.out, map[string]any{"order": r.Key.String(), "erased": true})
-	}
-	fmt.Fprintf(c.out, "%s: the buyer's address and name, the emails and the providers' events are erased. What was bought, the licence keys and the buyer's own link stay. The payment and email providers keep records of their own.\n", r.Key)
-	return nil
 }

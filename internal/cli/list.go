@@ -2,91 +2,78 @@ package cli
 
 import (
 	"fmt"
-	"io"
-	"text/tabwriter"
-	"time"
+	"strings"
 
-	"handover/internal/order"
-	"handover/internal/web"
+	"handover/internal/ledger"
 )
 
-// Listed is one order in the JSON of a list.
-type Listed struct {
-	web.StatusJSON
-	AgeSeconds     int64        `json:"age_seconds"`     // of the order
-	WaitingSeconds int64        `json:"waiting_seconds"` // how long it has needed a person; 0 when it does not
-	Reason         order.Reason `json:"reason"`
-	Step           string       `json:"step"` // that stopped: payment, access, email, …
-	Next           string       `json:"next"`
+// How many orders a list shows: what is stuck is not cut off without being asked to.
+const (
+	newestOrders = 100
+	allOrders    = 100_000
+)
+
+type listCommand struct {
+	Attention bool    `help:"Orders that need a person, the longest wait first."`
+	Pending   bool    `help:"Orders that are not finished."`
+	Ignored   bool    `help:"Paid sessions without a product of the catalogue."`
+	Unreached bool    `help:"Paid orders whose email came back or did not go out."`
+	Email     *string `help:"Orders of this address, in any letter case." placeholder:"ADDRESS"`
+	Payment   *string `help:"The order of this payment, as the provider names it." placeholder:"REFERENCE"`
+	Limit     int     `help:"Maximum number of orders (100 without a filter, else all)." placeholder:"N"`
+	JSON      bool    `help:"Print JSON."`
 }
 
-// List is the JSON of a list.
-func List(views []order.View, now time.Time) []Listed {
-	listed := make([]Listed, 0, len(views))
-	for _, v := range views {
-		l := Listed{StatusJSON: web.Status(v), AgeSeconds: seconds(v.CreatedAt, now), Reason: v.Reason, Step: string(v.Reason.Step()), Next: next(v)}
-		if v.AttentionAt != nil {
-			l.WaitingSeconds = seconds(*v.AttentionAt, now)
-		}
-		listed = append(listed, l)
+func (l *listCommand) Run(c *console) error {
+	filter, err := l.filter()
+	if err != nil {
+		return err
 	}
-	return listed
+	return c.connect(func(cn *connection) error {
+		views, err := cn.ledger.List(c.ctx, filter)
+		if err != nil {
+			return err
+		}
+		if l.JSON {
+			return c.printJSON(listed(views, c.now()))
+		}
+		printList(c.Out, views, c.now())
+		if len(views) == filter.Limit {
+			fmt.Fprintf(c.Out, "\nThere may be more: these are the first %d (--limit N).\n", filter.Limit)
+		}
+		return nil
+	})
 }
 
-func seconds(since, now time.Time) int64 { return int64(now.Sub(since).Seconds()) }
+// filter is what the flags choose.
+func (l *listCommand) filter() (ledger.Filter, error) {
+	f := ledger.Filter{Attention: l.Attention, Pending: l.Pending, Ignored: l.Ignored, Unreached: l.Unreached, Limit: l.Limit}
+	if l.Payment != nil {
+		if f.Payment = strings.TrimSpace(*l.Payment); f.Payment == "" {
+			return f, fmt.Errorf("%w: --payment takes the provider's reference, like pi_3Nabc", errUsage)
+		}
+	}
+	if l.Email != nil {
+		if f.Address = strings.TrimSpace(*l.Email); f.Address == "" {
+			return f, fmt.Errorf("%w: --email takes an address", errUsage)
+		}
+	}
 
-// PrintList writes one line an order, and below it what to do where a person is needed. A fault in the settings is said
-// once, however many orders it holds back.
-func PrintList(w io.Writer, views []order.View, now time.Time) {
-	if len(views) == 0 {
-		fmt.Fprintln(w, "No orders.")
-		return
-	}
-	t := tabwriter.NewWriter(w, 2, 4, 2, ' ', 0)
-	fmt.Fprintln(t, "ORDER\tAGE\tAMOUNT\tPAYMENT\tACCESS\tEMAIL")
-	for _, v := range views {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", v.Key, Age(now.Sub(v.CreatedAt)), v.Total, v.Facts.Payment, v.Facts.Access, emailWord(v.Facts))
-	}
-	t.Flush()
-	groups, needed := byFault(views)
-	for _, g := range groups {
-		fmt.Fprintln(w)
-		for _, v := range g {
-			fmt.Fprintln(w, v.Key)
-		}
-		printAttention(w, longest(g), now)
-	}
-	if len(groups) > 1 {
-		fmt.Fprintf(w, "\nIn all, %s to look at.\n", count(needed, "order"))
-	}
-}
-
-// byFault puts together the orders that one thing to do helps, in the sequence in which they came, and counts them.
-func byFault(views []order.View) (groups [][]order.View, orders int) {
-	at := map[order.Reason]int{}
-	for _, v := range views {
-		if v.Reason == "" {
-			continue
-		}
-		orders++
-		i, seen := at[v.Reason]
-		if seen && v.Reason.Settings() {
-			groups[i] = append(groups[i], v)
-			continue
-		}
-		at[v.Reason] = len(groups)
-		groups = append(groups, []order.View{v})
-	}
-	return groups, orders
-}
-
-// longest is the one that has waited longest.
-func longest(views []order.View) order.View {
-	first := views[0]
-	for _, v := range views {
-		if since(v).Before(since(first)) {
-			first = v
+	chosen := 0
+	for _, on := range []bool{l.Attention, l.Pending, l.Ignored, l.Unreached, l.Email != nil, l.Payment != nil} {
+		if on {
+			chosen++
 		}
 	}
-	return first
+	switch {
+	case chosen > 1:
+		return f, fmt.Errorf("%w: choose one of --attention, --pending, --ignored, --unreached, --email, --payment", errUsage)
+	case l.Limit < 0:
+		return f, fmt.Errorf("%w: --limit takes a number from 1 on", errUsage)
+	case l.Limit == 0 && chosen > 0:
+		f.Limit = allOrders
+	case l.Limit == 0:
+		f.Limit = newestOrders
+	}
+	return f, nil
 }

@@ -1,4 +1,4 @@
-package cli_test
+package cli
 
 import (
 	"bytes"
@@ -12,12 +12,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"handover/internal/cli"
 	"handover/internal/ledger"
 	"handover/internal/order"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files")
 
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
@@ -149,7 +148,7 @@ func TestStatusSaysWhatAnOperatorNeeds(t *testing.T) {
 	t.Parallel()
 	for _, s := range states {
 		var out bytes.Buffer
-		cli.PrintStatus(&out, s.view, s.audit, noon)
+		printStatus(&out, s.view, s.audit, noon)
 		golden(t, "status_"+s.name, out.Bytes())
 	}
 }
@@ -158,7 +157,7 @@ func TestStatusCallsARefundFullAsThePageDoes(t *testing.T) {
 	t.Parallel()
 	for refunded, full := range map[int64]bool{1900: false, 2000: true} {
 		var out bytes.Buffer
-		cli.PrintStatus(&out, bought(grants(order.AccessRevoked), func(v *order.View) { v.Paid, v.Refunded = 2000, refunded }), nil, noon)
+		printStatus(&out, bought(grants(order.AccessRevoked), func(v *order.View) { v.Paid, v.Refunded = 2000, refunded }), nil, noon)
 		if strings.Contains(out.String(), "The buyer sees: Refunded: access has ended") != full {
 			t.Errorf("%d of 2000 refunded, of a total of 2900:\n%s", refunded, out.String())
 		}
@@ -173,9 +172,9 @@ func TestListSaysWhatWaits(t *testing.T) {
 		views[i].Key.Session += "_" + s.name
 	}
 	var all, none bytes.Buffer
-	cli.PrintList(&all, views, noon)
+	printList(&all, views, noon)
 	golden(t, "list", all.Bytes())
-	cli.PrintList(&none, nil, noon)
+	printList(&none, nil, noon)
 	golden(t, "list_empty", none.Bytes())
 }
 
@@ -190,7 +189,7 @@ func TestAFaultInTheSettingsIsListedOnce(t *testing.T) {
 	another := other
 	another.Key.Session = "cs_live_d4"
 	var out bytes.Buffer
-	cli.PrintList(&out, []order.View{held("cs_live_a1", 9), other, held("cs_live_b2", 7), another, held("cs_live_c3", 5)}, noon)
+	printList(&out, []order.View{held("cs_live_a1", 9), other, held("cs_live_b2", 7), another, held("cs_live_c3", 5)}, noon)
 	golden(t, "list_settings", out.Bytes())
 	text := out.String()
 	if n := strings.Count(text, "retry --misconfigured"); n != 1 {
@@ -204,11 +203,11 @@ func TestAFaultInTheSettingsIsListedOnce(t *testing.T) {
 func TestListAsJSONNamesReasonAndNextStep(t *testing.T) {
 	t.Parallel()
 	v := bought(unsent(order.EmailAttention, order.ClassExhausted, 8), attention(order.ReasonEmailExhausted, order.ClassExhausted))
-	text, err := json.Marshal(cli.List([]order.View{v, bought()}, noon))
+	text, err := json.Marshal(listed([]order.View{v, bought()}, noon))
 	if err != nil {
 		t.Fatal(err)
 	}
-	tellsNothing(t, "the list", text)
+	holdsNothingPrivate(t, "the list", text)
 	var got []map[string]any
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
@@ -230,36 +229,24 @@ func TestListAsJSONNamesReasonAndNextStep(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("list (-want +got):\n%s", diff)
 	}
-	if empty, err := json.Marshal(cli.List(nil, noon)); err != nil || string(empty) != "[]" {
+	if empty, err := json.Marshal(listed(nil, noon)); err != nil || string(empty) != "[]" {
 		t.Errorf("an empty list is %s, %v", empty, err)
 	}
 }
 
 func TestGenerationThatIsNotThereIsPending(t *testing.T) {
 	t.Parallel()
-	if got := cli.Generation(bought(), 1); got != order.EmailAccepted {
+	if got := generationState(bought(), 1); got != order.EmailAccepted {
 		t.Errorf("generation 1: %s", got)
 	}
-	if got := cli.Generation(bought(), 2); got != order.EmailPending {
+	if got := generationState(bought(), 2); got != order.EmailPending {
 		t.Errorf("generation 2: %s", got)
-	}
-}
-
-func TestAgeIsSaidAsAPersonWould(t *testing.T) {
-	t.Parallel()
-	for d, want := range map[time.Duration]string{
-		-time.Second: "0 s", 0: "0 s", 59 * time.Second: "59 s", time.Minute: "1 min", 59*time.Minute + 59*time.Second: "59 min",
-		time.Hour: "1 h", 47 * time.Hour: "47 h", 48 * time.Hour: "2 days", 400 * 24 * time.Hour: "400 days",
-	} {
-		if got := cli.Age(d); got != want {
-			t.Errorf("%v is %q, want %q", d, got, want)
-		}
 	}
 }
 
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
-	tellsNothing(t, name, got)
+	holdsNothingPrivate(t, name, got)
 	path := filepath.Join("testdata", name+".txt")
 	if *update {
 		if err := os.WriteFile(path, got, 0o644); err != nil {
@@ -275,12 +262,12 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// tellsNothing: a terminal is scrolled back and shared.
-func tellsNothing(t *testing.T, name string, text []byte) {
+// holdsNothingPrivate: a terminal is scrolled back and shared.
+func holdsNothingPrivate(t *testing.T, name string, text []byte) {
 	t.Helper()
-	for _, told := range []string{alex, kim, secret, "example.com", "/d/"} {
-		if strings.Contains(string(text), told) {
-			t.Errorf("%s tells %q", name, told)
+	for _, private := range []string{alex, kim, secret, "example.com", "/d/"} {
+		if strings.Contains(string(text), private) {
+			t.Errorf("%s holds %q", name, private)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func LoadProcess(getenv func(string) (string, bool), defaultAdmin string) (Proce
 	}
 	list = append(list, checkAddr("LISTEN_ADDR", p.ListenAddr), checkAddr("ADMIN_ADDR", p.AdminAddr))
 	if err := errors.Join(list...); err != nil {
-		return Process{}, err
+		return p, err // starter check goes on with what could be read
 	}
 	return p, nil
 }

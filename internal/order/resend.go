@@ -1,5 +1,7 @@
 package order
 
+import "strings"
+
 // MostGenerations bounds the deliberate resends of one order.
 const MostGenerations = 20
 
@@ -40,35 +42,32 @@ const (
 	RefusedGranted     Refusal = "access_is_granted_already"
 )
 
-// Says is the refusal in a person's words.
-func (r Refusal) Message() string {
-	switch r {
-	case RefusedUnpaid:
-		return "the payment is not confirmed"
-	case RefusedNoAccess:
-		return "access is not granted"
-	case RefusedNoAddress:
-		return "there is no address to send to: starter resend ORDER --reason TEXT --to ADDRESS"
-	case RefusedTooMany:
-		return "this order has had its 20 emails; answer the buyer by hand"
-	case RefusedUnreadable:
-		return `the payload cannot be read: write {"reason":"…"}`
-	case RefusedAddress:
-		return "an address would stay in the history: use: starter resend ORDER --reason TEXT --to ADDRESS"
-	case RefusedPastWindow:
-		return "the email provider no longer knows the key of this email, so it could go out twice: starter resend ORDER --reason TEXT"
-	case RefusedNothingStopped:
-		return "nothing has stopped"
-	case RefusedNothingOwed:
-		return "no access is owed on this order"
-	case RefusedRevoked:
-		return "access has ended already"
-	case RefusedGranted:
-		return "access is granted already"
-	case RefusedNoReason:
-		return `a reason is needed: write {"reason":"…"}`
+// refusals say what each means, and the remedy where there is a command, with ORDER where the order's name goes.
+var refusals = map[Refusal]struct{ message, remedy string }{
+	RefusedUnpaid:         {message: "the payment is not confirmed"},
+	RefusedNoAccess:       {message: "access is not granted"},
+	RefusedNoAddress:      {message: "there is no address to send to", remedy: "starter resend ORDER --reason TEXT --to ADDRESS"},
+	RefusedTooMany:        {message: "this order has had its 20 emails; answer the buyer by hand"},
+	RefusedUnreadable:     {message: `the payload cannot be read: write {"reason":"…"}`},
+	RefusedAddress:        {message: "an address would stay in the history", remedy: "use: starter resend ORDER --reason TEXT --to ADDRESS"},
+	RefusedPastWindow:     {message: "the email provider no longer knows the key of this email, so it could go out twice", remedy: "starter resend ORDER --reason TEXT"},
+	RefusedNothingStopped: {message: "nothing has stopped"},
+	RefusedNothingOwed:    {message: "no access is owed on this order"},
+	RefusedRevoked:        {message: "access has ended already"},
+	RefusedGranted:        {message: "access is granted already"},
+	RefusedNoReason:       {message: `a reason is needed: write {"reason":"…"}`},
+}
+
+// Message is the refusal in a person's words, with ORDER in its remedy.
+func (r Refusal) Message() string { return r.Explain("ORDER") }
+
+// Explain is the refusal in a person's words, with the remedy for the order of that name.
+func (r Refusal) Explain(order string) string {
+	row := refusals[r]
+	if row.remedy == "" {
+		return row.message
 	}
-	return ""
+	return row.message + ": " + strings.ReplaceAll(row.remedy, "ORDER", order)
 }
 
 // ResendFacts are what a resend is decided on.

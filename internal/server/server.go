@@ -59,7 +59,7 @@ func Run(ctx context.Context, p *app.Process) error {
 }
 
 func webDeps(ctx context.Context, p *app.Process, d *dispatch.Dispatcher) (web.Deps, func(), error) {
-	opened, err := p.Providers()
+	opened, err := app.Providers(p.Config)
 	if err != nil {
 		return web.Deps{}, nil, err
 	}

@@ -218,7 +218,7 @@ func TestAfterTheCatalogueIsMendedReplayDeliversWhatWasLeftAside(t *testing.T) {
 	s.AwaitState(ignored, order.CustomerNotOurs)
 	mixed := s.Buy(func(c *sandbox.Session) { c.Items = append(c.Items, elsewhere) })
 	s.AwaitState(mixed, order.CustomerLooking)
-	if out, _, code := s.Command("replay", "--ignored"); code != 0 || !strings.Contains(out, "still nothing in it") {
+	if out, _, code := s.Command("replay", "--ignored"); code != 0 || !strings.Contains(out, "still has no product") {
 		t.Errorf("a replay before the catalogue was mended ended %d:\n%s", code, out)
 	}
 
@@ -236,7 +236,7 @@ func TestAfterTheCatalogueIsMendedReplayDeliversWhatWasLeftAside(t *testing.T) {
 	if got := len(harness.Licenses(s.Message(mixed).Text)); got != 1 {
 		t.Errorf("%d licence keys, want the guide's one", got)
 	}
-	if _, errs, code := s.Command("replay", "test/"+mixed); code != 1 || !strings.Contains(errs, "nothing to look at again") {
+	if _, errs, code := s.Command("replay", "test/"+mixed); code != 1 || !strings.Contains(errs, "nothing to check again") {
 		t.Errorf("the replay of a settled order ended %d: %s", code, errs)
 	}
 }

@@ -31,7 +31,7 @@ func TestResendFromTheCommandLineIsANewGenerationWhileOpenAndAfterClosing(t *tes
 	if code != 0 {
 		t.Fatalf("resend ended %d:\n%s%s", code, out, errs)
 	}
-	if !strings.Contains(out, "generation 1") || !strings.Contains(out, "Generation 2 was accepted") {
+	if !strings.Contains(out, "generation 1") || !strings.Contains(out, "generation 2 was accepted") {
 		t.Errorf("resend does not say what was known and what came of it:\n%s", out)
 	}
 	s.SettledOnce(session, 2)
@@ -187,7 +187,7 @@ func TestAResendJoinsOneToTheSameAddressAndSupersedesOneToAnother(t *testing.T) 
 	}
 	began := time.Now()
 	out, errs, code := s.Command("resend", "test/"+session, "--reason", "mistyped", "--to", "right@buyer.test")
-	if code != 0 || !strings.Contains(out, "Generation 2 was accepted") {
+	if code != 0 || !strings.Contains(out, "generation 2 was accepted") {
 		t.Fatalf("a resend to another address ended %d after %s:\n%s%s", code, time.Since(began), out, errs)
 	}
 	s.AwaitState(session, order.CustomerReady)

@@ -1,0 +1,30 @@
+package cli
+
+import (
+	"handover/internal/order"
+	"handover/internal/web"
+)
+
+type statusCommand struct {
+	Order string `arg:"" help:"ENVIRONMENT/SESSION."`
+	JSON  bool   `help:"Print JSON."`
+}
+
+func (s *statusCommand) Run(c *console) error {
+	return c.withOrder(s.Order, func(cn *connection, v order.View) error {
+		if s.JSON {
+			return c.printJSON(web.Status(v))
+		}
+		audit, err := cn.ledger.Audit(c.ctx, v.Key)
+		if err != nil {
+			return err
+		}
+		waiting, err := cn.ledger.Undecided(c.ctx, v.Key)
+		if err != nil {
+			return err
+		}
+		printStatus(c.Out, v, audit, c.now())
+		printUndecided(c.Out, waiting)
+		return nil
+	})
+}
