@@ -8,22 +8,29 @@ import (
 	"handover/internal/order"
 )
 
-// Issuer turns one piece of owed access into grants. It is called inside a transaction and does no I/O.
+// Issuer turns one entitlement into grants. It is called inside a transaction and does no I/O.
 type Issuer func(due order.Entitlement) ([]order.Grant, error)
 
-// GrantLocal claims, writes and finishes, in one transaction, all pending access of the given kinds, which are made here.
-// It returns how many pieces it finished, and how the order stands then; those that were finished before are left alone.
-func (l *Ledger) GrantLocal(ctx context.Context, key order.Key, kinds []order.AccessKind, t LeaseOptions, make Issuer) (int, order.Snapshot, error) {
-	var dues []owed
+// entitlement is what an access obligation gives.
+type entitlement struct {
+	order.Entitlement
+	Keep int64 // units that stay; 0 for all
+}
+
+// GrantLocal issues and finishes, in one transaction, all pending access of the given kinds, which are made here. It
+// returns how many obligations it finished, and how the order stands then; those that were finished before are left
+// alone. There is no claim and no count of attempts: a failure undoes the transaction, and has reached nobody.
+func (l *Ledger) GrantLocal(ctx context.Context, key order.Key, kinds []order.AccessKind, issue Issuer) (int, order.Snapshot, error) {
+	var pending []entitlement
 	var now order.Snapshot
-	err := l.inTrips(ctx,
+	err := l.inPipelinedTx(ctx,
 		func(first *pgx.Batch) {
-			first.Queue(lockToChange, key.Environment, key.Session)
-			finishOwn(first, key, kinds, t, &dues)
+			first.Queue(lockToChange, orderArgs(key, nil))
+			first.Queue(finishAccess, orderArgs(key, pgx.StrictNamedArgs{"kinds": kinds})).Query(collect(&pending))
 		},
 		func(_ *pgx.Conn, last *pgx.Batch) error {
-			if len(dues) > 0 {
-				if err := insertGrants(last, key, dues, make); err != nil {
+			if len(pending) > 0 {
+				if err := insertGrants(last, key, pending, issue); err != nil {
 					return err
 				}
 			}
@@ -33,56 +40,69 @@ func (l *Ledger) GrantLocal(ctx context.Context, key order.Key, kinds []order.Ac
 	if err != nil {
 		return 0, order.Snapshot{}, safe("grant access", err)
 	}
-	return len(dues), now, nil
+	return len(pending), now, nil
 }
 
-// owed is one piece of access, and how many of its units stay; 0 for all.
-type owed struct {
-	order.Entitlement
-	keep int64
-}
+const finishAccess = `
+UPDATE obligations SET finished_at = now(), failure_class = NULL
+WHERE environment = @environment AND session = @session AND kind = 'access' AND access_kind = ANY (@kinds)
+  AND finished_at IS NULL AND stopped_at IS NULL AND wanted = 'granted'
+RETURNING product, access_kind AS kind, coalesce(file, '') AS file, units, keep`
 
-// finishOwn claims and finishes what is owed, and puts it into dues.
-func finishOwn(b *pgx.Batch, key order.Key, kinds []order.AccessKind, t LeaseOptions, dues *[]owed) {
-	b.Queue(`
-UPDATE obligations SET finished_at = now(), attempts = attempts + 1, first_attempt_at = coalesce(first_attempt_at, now()),
-    token = NULL, claim_expires_at = NULL, failure_class = NULL
-WHERE environment = $1 AND session = $2 AND kind = 'access' AND access_kind = ANY ($3)
-  AND finished_at IS NULL AND stopped_at IS NULL
-  AND (claim_expires_at IS NULL OR claim_expires_at <= clock_timestamp())
-  AND attempts < $4 AND wanted = 'granted'
-RETURNING product, access_kind, file, units, keep`, key.Environment, key.Session, kinds, t.MaxAttempts).
-		Query(func(rows pgx.Rows) (err error) {
-			*dues, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (owed, error) {
-				var d owed
-				return d, row.Scan(&d.Product, &d.Kind, &d.File, &d.Units, &d.keep)
-			})
-			return err
-		})
-}
-
-func insertGrants(b *pgx.Batch, key order.Key, dues []owed, make Issuer) error {
+func insertGrants(b *pgx.Batch, key order.Key, pending []entitlement, issue Issuer) error {
 	var products, kinds, files, secrets, states []string
 	var units []int64
-	for _, due := range dues {
-		made, err := make(due.Entitlement)
+	for _, e := range pending {
+		issued, err := issue(e.Entitlement)
 		if err != nil {
 			return fromCallback(err)
 		}
-		for _, g := range made {
-			products, kinds, files = append(products, due.Product), append(kinds, string(due.Kind)), append(files, due.File)
-			units, secrets = append(units, g.Unit), append(secrets, g.Secret)
+		for _, g := range issued {
 			state := order.AccessGranted
-			if due.keep > 0 && g.Unit > due.keep { // refunded before it was given
+			if e.Keep > 0 && g.Unit > e.Keep { // refunded before it was given
 				state = order.AccessRevoked
 			}
-			states = append(states, string(state))
+			products, kinds, files = append(products, e.Product), append(kinds, string(e.Kind)), append(files, e.File)
+			units, secrets, states = append(units, g.Unit), append(secrets, g.Secret), append(states, string(state))
 		}
 	}
 	b.Queue(`
 INSERT INTO grants (environment, session, product, access_kind, file, unit, secret, state)
-SELECT $1, $2, g.product, g.kind, g.file, g.unit, g.secret, g.state
-FROM unnest($3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::text[]) AS g (product, kind, file, unit, secret, state)
-ON CONFLICT DO NOTHING`, key.Environment, key.Session, products, kinds, files, units, secrets, states)
+SELECT @environment, @session, g.product, g.kind, g.file, g.unit, g.secret, g.state
+FROM unnest(@products::text[], @kinds::text[], @files::text[], @units::bigint[], @secrets::text[], @states::text[])
+     AS g (product, kind, file, unit, secret, state)
+ON CONFLICT DO NOTHING`, orderArgs(key, pgx.StrictNamedArgs{
+		"products": products, "kinds": kinds, "files": files, "units": units, "secrets": secrets, "states": states,
+	}))
 	return nil
+}
+
+// StopAccess marks an order whose access could not be granted, and everything of it that is still pending. ErrLeaseLost
+// means that nothing was pending.
+func (l *Ledger) StopAccess(ctx context.Context, key order.Key, class order.Class, reason order.Reason) error {
+	return l.stopAll(ctx, key, KindAccess, class, reason)
+}
+
+// StopAccessChange marks an order whose access could not be changed, and every change of it that is still pending.
+// ErrLeaseLost means that nothing was pending.
+func (l *Ledger) StopAccessChange(ctx context.Context, key order.Key, class order.Class, reason order.Reason) error {
+	return l.stopAll(ctx, key, KindAccessChange, class, reason)
+}
+
+// stopAll ends the automatic work on all unfinished obligations of a kind.
+func (l *Ledger) stopAll(ctx context.Context, key order.Key, kind Kind, class order.Class, reason order.Reason) error {
+	tag, err := l.pool.Exec(ctx, `
+WITH locked AS MATERIALIZED (
+    SELECT FROM orders WHERE environment = @environment AND session = @session FOR NO KEY UPDATE
+), stopped AS (
+    UPDATE obligations SET stopped_at = now(), failure_class = @class
+    WHERE environment = @environment AND session = @session AND kind = @kind AND finished_at IS NULL AND stopped_at IS NULL
+      AND EXISTS (SELECT FROM locked)
+    RETURNING 1
+), marked AS (
+    INSERT INTO attention (environment, session, step, reason, class)
+    SELECT @environment, @session, @kind, @reason::text, @class WHERE EXISTS (SELECT FROM stopped)`+attentionAgain+`
+)
+SELECT FROM stopped`, orderArgs(key, pgx.StrictNamedArgs{"kind": kind, "class": class, "reason": reason}))
+	return lost(tag.RowsAffected(), safe("stop "+string(kind), err))
 }

@@ -35,18 +35,20 @@ func (l *Ledger) overrideAccess(ctx context.Context, r order.Request, c *order.C
 	})
 }
 
+// recordOverride stores a person's decision about access, and what it makes of the access. Who decided, and why, is in the
+// audit with the request.
 func recordOverride(ctx context.Context, tx pgx.Tx, r order.Request, c *order.Catalogue, v order.Override) error {
 	_, err := tx.Exec(ctx, `
-UPDATE orders SET verdict = $3, verdict_refunded = refunded, verdict_dispute = dispute,
-    attention_reason = CASE WHEN attention_step IN ('refund', 'revoke') THEN NULL ELSE attention_reason END,
-    attention_class = CASE WHEN attention_step IN ('refund', 'revoke') THEN NULL ELSE attention_class END,
-    attention_at = CASE WHEN attention_step IN ('refund', 'revoke') THEN NULL ELSE attention_at END,
-    attention_step = CASE WHEN attention_step IN ('refund', 'revoke') THEN NULL ELSE attention_step END
-WHERE environment = $1 AND session = $2`, r.Key.Environment, r.Key.Session, v)
+UPDATE orders SET verdict = @override, verdict_refunded = refunded, verdict_dispute = dispute
+WHERE environment = @environment AND session = @session`, orderArgs(r.Key, pgx.StrictNamedArgs{"override": v}))
 	if err != nil {
 		return err
 	}
-	_, err = settleAccess(ctx, tx, r.Key, c) // who decided, and why, is written down with the request
+	steps := []order.Step{order.StepReversal, order.StepAccessChange}
+	if _, err := tx.Exec(ctx, clearAttention, orderArgs(r.Key, pgx.StrictNamedArgs{"steps": steps})); err != nil {
+		return err
+	}
+	_, err = settleAccess(ctx, tx, r.Key, c)
 	return err
 }
 
@@ -57,17 +59,18 @@ func overrideFacts(ctx context.Context, tx pgx.Tx, key order.Key) (order.Overrid
 	var before order.Override
 	var currency string
 	err := tx.QueryRow(ctx, `
-SELECT o.payment, o.refund_unclear_at IS NOT NULL OR coalesce(o.attention_step IN ('refund', 'revoke'), false),
+SELECT o.payment,
+       EXISTS (SELECT FROM attention w WHERE w.environment = @environment AND w.session = @session AND w.step IN ('reversal', 'access_change')),
        count(a.wanted), count(*) FILTER (WHERE a.wanted = 'granted' AND a.keep = 0), count(*) FILTER (WHERE a.wanted = 'revoked'),
        o.refunded, o.refund_pending, o.dispute, o.verdict, coalesce(o.currency, '')
 FROM orders o LEFT JOIN obligations a ON a.environment = o.environment AND a.session = o.session AND a.kind = 'access'
-WHERE o.environment = $1 AND o.session = $2
-GROUP BY o.environment, o.session`, key.Environment, key.Session).
+WHERE o.environment = @environment AND o.session = @session
+GROUP BY o.environment, o.session`, orderArgs(key, nil)).
 		Scan(&f.Payment, &f.Asked, &f.Owed, &f.Whole, &f.Revoked, &m.Refunded, &m.Pending, &m.Dispute, &before, &currency)
 	if noRows(err) {
 		return order.OverrideFacts{Payment: order.PaymentPending}, "unknown order", nil
 	}
-	known := told(m, currency)
+	known := reversalText(m, currency)
 	if before != order.OverrideNone {
 		known += ", " + string(before) + " by a person before"
 	}

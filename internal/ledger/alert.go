@@ -3,34 +3,38 @@ package ledger
 import (
 	"context"
 
+	"github.com/jackc/pgx/v5"
+
 	"handover/internal/order"
 )
 
-// ClaimAlert says whether the owner is still to be told of this today: once for an order and a reason, and of a fault in
-// the settings once for all orders. The claim is spent even if telling fails: an alert is a service, not an obligation.
+// ClaimAlert says whether the owner is still to be notified of this today: once for an order and a reason, and of a fault
+// in the settings once for all orders. The claim is used up even if notifying fails: an alert is a service, not an
+// obligation.
 func (l *Ledger) ClaimAlert(ctx context.Context, key order.Key, reason order.Reason) (bool, error) {
-	key = alertKey(key, reason)
-	tag, err := l.pool.Exec(ctx, `INSERT INTO alerts (environment, session, reason) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
-		key.Environment, key.Session, reason)
+	tag, err := l.pool.Exec(ctx, `
+INSERT INTO alerts (environment, session, reason) VALUES (@environment, @session, @reason) ON CONFLICT DO NOTHING`, alertArgs(key, reason, nil))
 	return tag.RowsAffected() == 1, safe("claim an alert", err)
 }
 
-// AlertEnded notes how telling the owner went.
-func (l *Ledger) AlertEnded(ctx context.Context, key order.Key, reason order.Reason, told bool) error {
-	key = alertKey(key, reason)
+// AlertEnded notes whether the owner was notified.
+func (l *Ledger) AlertEnded(ctx context.Context, key order.Key, reason order.Reason, notified bool) error {
 	outcome := "failed"
-	if told {
+	if notified {
 		outcome = "told"
 	}
 	_, err := l.pool.Exec(ctx, `
-UPDATE alerts SET outcome = $4 WHERE environment = $1 AND session = $2 AND reason = $3 AND outcome IS NULL`,
-		key.Environment, key.Session, reason, outcome)
+UPDATE alerts SET outcome = @outcome WHERE environment = @environment AND session = @session AND reason = @reason AND outcome IS NULL`,
+		alertArgs(key, reason, pgx.StrictNamedArgs{"outcome": outcome}))
 	return safe("note an alert", err)
 }
 
-func alertKey(key order.Key, reason order.Reason) order.Key {
+// alertArgs name an alert. A fault in the settings is of no single order.
+func alertArgs(key order.Key, reason order.Reason, more pgx.StrictNamedArgs) pgx.StrictNamedArgs {
 	if reason.Settings() {
-		return order.Key{}
+		key = order.Key{}
 	}
-	return key
+	args := orderArgs(key, more)
+	args["reason"] = reason
+	return args
 }

@@ -28,7 +28,7 @@ type EmailData struct {
 	Grants      []order.Grant
 }
 
-// Frozen is a message as it is stored: with a placeholder for the link, and which secret makes it.
+// Rendered is a message as it is stored: with a placeholder for the link, and which secret makes it.
 type Rendered struct {
 	Message    order.Message
 	LinkSecret string
@@ -38,74 +38,79 @@ type Rendered struct {
 // ErrNoAddress means that there is nobody to send to.
 var ErrNoAddress = errors.New("the buyer has no email address")
 
-// ClaimEmail claims one generation of the access email. The first claim freezes the message that render makes; every
-// later one gets the same. A claim that is not given is a *NotClaimableError.
-func (l *Ledger) ClaimEmail(ctx context.Context, w ObligationID, t LeaseOptions, render func(EmailData) (Rendered, error)) (EmailClaim, error) {
+// ClaimEmail claims one generation of the access email. The first claim stores the message that render makes; every later
+// one gets the same. Where there is nothing to claim the error is a *NotClaimableError; ErrNoAddress undoes the claim.
+func (l *Ledger) ClaimEmail(ctx context.Context, w ObligationID, o LeaseOptions, render func(EmailData) (Rendered, error)) (EmailClaim, error) {
+	var claimed []claimedEmail
 	var c EmailClaim
-	var payload []byte
-	claimed := false
 	data := EmailData{Key: w.Key}
-	err := l.inTrips(ctx, func(first *pgx.Batch) {
+	err := l.inPipelinedTx(ctx, func(first *pgx.Batch) {
 		readEmailData(first, &data) // before the claim, as a resend takes its locks: the order, then the obligation
-		first.Queue(`
-WITH claimed AS (`+claim+`)
-SELECT c.token, c.attempts, c.payload, c.link_secret, o.link_version
-FROM claimed c JOIN orders o ON o.environment = $1 AND o.session = $2`,
-			w.Key.Environment, w.Key.Session, w.Kind, w.Subject, t.Duration, t.MaxAttempts, t.Window).
-			Query(func(rows pgx.Rows) error {
-				_, err := pgx.ForEachRow(rows, []any{&c.Token, &c.Attempts, &payload, &c.LinkSecret, &c.LinkVersion},
-					func() error { claimed = true; return nil })
-				return err
-			})
-	}, func(tx *pgx.Conn, last *pgx.Batch) error {
-		switch {
-		case !claimed:
-			return denied(ctx, tx, w, t)
-		case payload != nil:
-			return json.Unmarshal(payload, &c.Message)
+		first.Queue(claimEmail, w.args(pgx.StrictNamedArgs{
+			"duration": o.Duration, "max_attempts": o.MaxAttempts, "window": o.Window,
+		})).Query(collect(&claimed))
+	}, func(conn *pgx.Conn, last *pgx.Batch) error {
+		if len(claimed) == 0 {
+			return notClaimable(ctx, conn, w, o)
 		}
-		data.LinkVersion = c.LinkVersion
-		return c.freeze(last, w, data, render)
+		is := claimed[0]
+		c = EmailClaim{Token: is.Token, Attempts: is.Attempts, LinkVersion: is.LinkVersion, LinkSecret: is.LinkSecret}
+		if is.Payload != nil {
+			return json.Unmarshal(is.Payload, &c.Message)
+		}
+		data.LinkVersion = is.LinkVersion
+		return c.renderOnce(last, w, data, render)
 	})
 	return c, safe("claim an email", err)
 }
 
-func (c *EmailClaim) freeze(b *pgx.Batch, w ObligationID, data EmailData, render func(EmailData) (Rendered, error)) error {
+type claimedEmail struct {
+	Token       string
+	Attempts    int
+	Payload     []byte
+	LinkSecret  string
+	LinkVersion int
+}
+
+const claimEmail = `
+WITH claimed AS (` + claim + `)
+SELECT c.token, c.attempts, c.payload, c.link_secret, o.link_version
+FROM claimed c JOIN orders o ON o.environment = @environment AND o.session = @session`
+
+// renderOnce renders the message, inside the claim's transaction, and stores it with the link that it carries.
+func (c *EmailClaim) renderOnce(b *pgx.Batch, w ObligationID, data EmailData, render func(EmailData) (Rendered, error)) error {
 	if data.Address == "" {
 		return ErrNoAddress
 	}
-	frozen, err := render(data)
+	rendered, err := render(data)
 	if err != nil {
 		return fromCallback(err)
 	}
-	payload, err := json.Marshal(frozen.Message)
+	payload, err := json.Marshal(rendered.Message)
 	if err != nil {
 		return err
 	}
-	c.Message, c.LinkSecret = frozen.Message, frozen.LinkSecret
+
+	c.Message, c.LinkSecret = rendered.Message, rendered.LinkSecret
 	b.Queue(`
-WITH link AS (
-    INSERT INTO links (token_hash, environment, session, version) VALUES ($8, $1, $2, $9) ON CONFLICT DO NOTHING
-)
-UPDATE obligations SET payload = $5, recipient = $6, link_secret = $7
-WHERE environment = $1 AND session = $2 AND kind = $3 AND subject = $4`,
-		w.Key.Environment, w.Key.Session, w.Kind, w.Subject, payload, frozen.Message.To, frozen.LinkSecret, frozen.LinkHash, data.LinkVersion)
+INSERT INTO links (token_hash, environment, session, version) VALUES (@hash, @environment, @session, @version) ON CONFLICT DO NOTHING`,
+		orderArgs(w.Key, pgx.StrictNamedArgs{"hash": rendered.LinkHash, "version": data.LinkVersion}))
+	b.Queue(`
+UPDATE obligations SET payload = @payload, recipient = @recipient, link_secret = @link_secret
+WHERE environment = @environment AND session = @session AND kind = @kind AND subject = @subject`,
+		w.args(pgx.StrictNamedArgs{"payload": payload, "recipient": rendered.Message.To, "link_secret": rendered.LinkSecret}))
 	return nil
 }
 
 // readEmailData reads what the message says. It shares the order's row: a resend to another address, which decides by
-// whether the message is frozen, comes wholly before or wholly after.
+// whether the message is rendered, comes wholly before or wholly after.
 func readEmailData(b *pgx.Batch, data *EmailData) {
 	b.Queue(`
-SELECT coalesce(address, buyer_email, ''), coalesce(buyer_name, '') FROM orders WHERE environment = $1 AND session = $2 FOR SHARE`,
-		data.Key.Environment, data.Key.Session).
+SELECT coalesce(address, buyer_email, ''), coalesce(buyer_name, '') FROM orders
+WHERE environment = @environment AND session = @session FOR SHARE`, orderArgs(data.Key, nil)).
 		Query(func(rows pgx.Rows) error {
 			_, err := pgx.ForEachRow(rows, []any{&data.Address, &data.Name}, func() error { return nil })
 			return err
 		})
-	b.Queue(selectGrants, data.Key.Environment, data.Key.Session).
-		Query(func(rows pgx.Rows) (err error) {
-			data.Grants, err = pgx.CollectRows(rows, scanGrant)
-			return err
-		})
+	b.Queue(selectGrants, orderArgs(data.Key, nil)).Query(collect(&data.Grants))
 }

@@ -20,7 +20,6 @@ type WebhookEvent struct {
 	Session     string // empty unless the event is about a checkout session
 	PaymentRef  string // empty when the event has none
 	Ignored     bool   // kept, and brings no order into being
-	Body        []byte // the raw bytes
 }
 
 // Stored says what became of an event and what has to happen next.
@@ -51,85 +50,98 @@ const (
 
 // known is what the ledger holds about an event and its order.
 type known struct {
-	eventNew   bool
-	orderNew   bool
-	dispatched bool
-	handedOver bool
-	payment    order.PaymentState
-	unfinished bool // an obligation is open
-	waited     bool // the event was not handed over when it came
+	EventNew   bool
+	OrderNew   bool
+	Dispatched bool
+	HandedOver bool
+	Payment    order.PaymentState
+	Unfinished bool // an obligation is open
+
+	waited bool // the event was not dispatched when it came
 }
 
 // next is the rule of what starts what.
 func (k known) next() Next {
-	settledEvent := !k.eventNew && k.dispatched
-	again := !k.eventNew && !k.waited // the same event once more, while its first copy is being handed over
+	settledEvent := !k.EventNew && k.Dispatched
+	again := !k.EventNew && !k.waited // the same event once more, while its first copy is being dispatched
 	switch {
-	case !k.handedOver && (k.orderNew || again):
+	case !k.HandedOver && (k.OrderNew || again):
 		return NextStart
-	case !k.handedOver:
+	case !k.HandedOver:
 		return NextStartOrCheck
-	case k.payment == order.PaymentConfirmed && k.unfinished:
+	case k.Payment == order.PaymentConfirmed && k.Unfinished:
 		return NextEnsure
-	case k.payment == order.PaymentConfirmed:
+	case k.Payment == order.PaymentConfirmed:
 		return NextNothing
 	case !settledEvent:
 		return NextCheck
-	case k.payment == order.PaymentPending:
+	case k.Payment == order.PaymentPending:
 		return NextEnsure
 	}
 	return NextNothing
 }
 
+// storedEvent is what storeEvent returns.
+type storedEvent struct {
+	known
+	Ignored bool
+}
+
 const storeEvent = `
-WITH aside AS (
-    SELECT $9 OR $5 = 'expired' AND NOT EXISTS (SELECT FROM orders WHERE environment = $1 AND session = $6) AS it
+WITH decided AS (
+    SELECT @ignored OR @hint = 'expired' AND NOT EXISTS (SELECT FROM orders WHERE environment = @environment AND session = @session) AS ignored
 ), event AS (
-    INSERT INTO webhook_events (environment, event_id, type, kind, hint, session, payment_ref, body, dispatched_at)
-    SELECT $1, $2, $3, $4, $5, nullif($6, ''), nullif($7, ''), $8, CASE WHEN aside.it THEN now() END FROM aside
+    INSERT INTO webhook_events (environment, event_id, type, kind, hint, session, payment_ref, dispatched_at)
+    SELECT @environment, @event, @type, @kind, @hint, nullif(@session, ''), nullif(@payment_ref, ''), CASE WHEN decided.ignored THEN now() END
+    FROM decided
     ON CONFLICT DO NOTHING
     RETURNING 1
 ), new_order AS (
-    INSERT INTO orders (environment, session) SELECT $1, $6 FROM aside WHERE NOT aside.it ON CONFLICT DO NOTHING
+    INSERT INTO orders (environment, session) SELECT @environment, @session FROM decided WHERE NOT decided.ignored
+    ON CONFLICT DO NOTHING
     RETURNING 1
 )
-SELECT (SELECT it FROM aside), EXISTS (SELECT FROM event), EXISTS (SELECT FROM new_order),
-       coalesce((SELECT dispatched_at IS NOT NULL FROM webhook_events WHERE environment = $1 AND event_id = $2), false),
-       o.handed_over_at IS NOT NULL, coalesce(o.payment, 'pending'),
+SELECT (SELECT ignored FROM decided) AS ignored, EXISTS (SELECT FROM event) AS event_new, EXISTS (SELECT FROM new_order) AS order_new,
+       coalesce((SELECT dispatched_at IS NOT NULL FROM webhook_events WHERE environment = @environment AND event_id = @event), false) AS dispatched,
+       o.handed_over_at IS NOT NULL AS handed_over, coalesce(o.payment, 'pending') AS payment,
        o.handed_over_at IS NOT NULL AND EXISTS (
-           SELECT FROM obligations b WHERE b.environment = $1 AND b.session = $6 AND b.finished_at IS NULL AND b.stopped_at IS NULL
-             AND (b.wanted = 'granted' OR b.kind = 'revoke'))
-FROM (VALUES (1)) one LEFT JOIN orders o ON o.environment = $1 AND o.session = $6`
+           SELECT FROM open_obligations b WHERE b.environment = @environment AND b.session = @session) AS unfinished
+FROM (VALUES (1)) one LEFT JOIN orders o ON o.environment = @environment AND o.session = @session`
 
 // StoreEvent stores an event, and the order row of a checkout session, in one statement and so one commit. The end of a
-// checkout that nobody has told of is kept and makes no order: most checkouts that expire were abandoned.
+// checkout that is not in the ledger is kept and makes no order: most checkouts that expire were abandoned.
 func (l *Ledger) StoreEvent(ctx context.Context, e WebhookEvent) (Stored, error) {
-	ignored := e.Ignored || e.Session == ""
-	var k known
-	err := l.pool.QueryRow(ctx, storeEvent, e.Environment, e.ID, e.Type, e.Kind, e.Hint, e.Session, e.PaymentRef, e.Body, ignored).
-		Scan(&ignored, &k.eventNew, &k.orderNew, &k.dispatched, &k.handedOver, &k.payment, &k.unfinished)
+	rows, _ := l.pool.Query(ctx, storeEvent, pgx.StrictNamedArgs{
+		"environment": e.Environment, "event": e.ID, "type": e.Type, "kind": e.Kind, "hint": e.Hint,
+		"session": e.Session, "payment_ref": e.PaymentRef, "ignored": e.Ignored || e.Session == "",
+	})
+	k, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[storedEvent])
 	if err != nil {
 		return Stored{}, safe("store an event", err)
 	}
-	if ignored {
-		return Stored{New: k.eventNew}, nil
+	if k.Ignored {
+		return Stored{New: k.EventNew}, nil
 	}
-	stored := Stored{New: k.eventNew, Next: k.next()}
-	if stored.Next == NextNothing && !k.dispatched {
+
+	stored := Stored{New: k.EventNew, Next: k.next()}
+	if stored.Next == NextNothing && !k.Dispatched {
 		return stored, l.MarkDispatched(ctx, order.Key{Environment: e.Environment, Session: e.Session}, e.ID)
 	}
 	return stored, nil
 }
 
 // MarkDispatched notes that an event has reached its workflow, or brings nothing new. The straight path does not need
-// it: there the mark rides on the payment's commit.
+// it: there the mark rides on the payment's commit. The order is written before the event, as RecordPayment does it.
 func (l *Ledger) MarkDispatched(ctx context.Context, key order.Key, event string) error {
 	_, err := l.pool.Exec(ctx, `
-WITH handed AS (
-    UPDATE orders SET handed_over_at = now() WHERE environment = $1 AND session = $3 AND handed_over_at IS NULL
+WITH handed_over AS (
+    UPDATE orders SET handed_over_at = now()
+    WHERE environment = @environment AND session = @session AND handed_over_at IS NULL
+    RETURNING 1
 )
-UPDATE webhook_events SET dispatched_at = coalesce(dispatched_at, now()) WHERE environment = $1 AND event_id = $2`,
-		key.Environment, event, key.Session)
+UPDATE webhook_events SET dispatched_at = coalesce(dispatched_at, now())
+WHERE environment = @environment AND event_id = @event AND (SELECT count(*) FROM handed_over) >= 0`,
+		orderArgs(key, pgx.StrictNamedArgs{"event": event}))
 	failpoint.Hit("dispatch.marked")
 	return safe("mark an event dispatched", err)
 }
@@ -141,27 +153,38 @@ type Undispatched struct {
 	Next  Next
 }
 
+// undispatchedRow is a row of selectUndispatched.
+type undispatchedRow struct {
+	order.Key
+	Event      string
+	Reversal   bool
+	HandedOver bool
+	Payment    order.PaymentState
+	Unfinished bool
+}
+
+const selectUndispatched = `
+SELECT e.environment, e.session, e.event_id AS event, e.kind IN ('refund', 'dispute') AS reversal,
+       o.handed_over_at IS NOT NULL AS handed_over, o.payment,
+       EXISTS (SELECT FROM open_obligations b WHERE b.environment = o.environment AND b.session = o.session) AS unfinished
+FROM webhook_events e JOIN orders o ON o.environment = e.environment AND o.session = e.session
+WHERE e.dispatched_at IS NULL AND e.received_at < now() - @grace::interval
+ORDER BY e.received_at LIMIT @limit`
+
 // Undispatched lists events that have waited for longer than grace, oldest first.
 func (l *Ledger) Undispatched(ctx context.Context, grace time.Duration, limit int) ([]Undispatched, error) {
-	rows, err := l.pool.Query(ctx, `
-SELECT e.environment, e.session, e.event_id, e.kind IN ('refund', 'dispute'), o.handed_over_at IS NOT NULL, o.payment,
-       EXISTS (SELECT FROM obligations b WHERE b.environment = o.environment AND b.session = o.session
-               AND b.finished_at IS NULL AND b.stopped_at IS NULL AND (b.wanted = 'granted' OR b.kind = 'revoke'))
-FROM webhook_events e JOIN orders o ON o.environment = e.environment AND o.session = e.session
-WHERE e.dispatched_at IS NULL AND e.received_at < now() - $1::interval
-ORDER BY e.received_at LIMIT $2`, grace, limit)
+	rows, _ := l.pool.Query(ctx, selectUndispatched, pgx.StrictNamedArgs{"grace": grace, "limit": limit})
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[undispatchedRow])
 	if err != nil {
 		return nil, safe("list undispatched events", err)
 	}
-	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Undispatched, error) {
-		var u Undispatched
-		k := known{waited: true}
-		var reversal bool
-		err := row.Scan(&u.Key.Environment, &u.Key.Session, &u.Event, &reversal, &k.handedOver, &k.payment, &k.unfinished)
-		if u.Next = k.next(); reversal {
-			u.Next = NextReversal
+	events := make([]Undispatched, len(found))
+	for i, row := range found {
+		k := known{HandedOver: row.HandedOver, Payment: row.Payment, Unfinished: row.Unfinished, waited: true}
+		events[i] = Undispatched{Key: row.Key, Event: row.Event, Next: k.next()}
+		if row.Reversal {
+			events[i].Next = NextReversal
 		}
-		return u, err
-	})
-	return found, safe("list undispatched events", err)
+	}
+	return events, nil
 }

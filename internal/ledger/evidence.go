@@ -4,19 +4,24 @@ import (
 	"context"
 	"strconv"
 
+	"github.com/jackc/pgx/v5"
+
 	"handover/internal/order"
 )
 
-// RecordEmailEvent keeps what the email provider told, once for each event id. An email that had stopped, and of which
-// nobody knew whether it arrived, is proved by it to have been accepted.
-func (l *Ledger) RecordEmailEvent(ctx context.Context, e order.EmailEvent, body []byte) error {
-	_, _, err := l.SettleByEmailEvent(ctx, e, body)
-	return err
+// EmailEvidence is what became of an event of the email provider.
+type EmailEvidence struct {
+	Ours    bool      // it is about a message of ours, and kept
+	Settled bool      // it has taken an order off the attention list
+	Key     order.Key // the order that its tags name; zero where they name none
 }
 
-// SettleByEmailEvent is RecordEmailEvent, and says whether the event has taken an order off the attention list.
-func (l *Ledger) SettleByEmailEvent(ctx context.Context, e order.EmailEvent, body []byte) (key order.Key, settled bool, err error) {
-	key = order.Key{Environment: e.Tags[order.TagEnvironment], Session: e.Tags[order.TagSession]}
+// RecordEmailEvent keeps what the email provider reports of a message of ours, once for each event id. A message is ours
+// when it carries our tags, also while its order is not in the ledger (which may have been restored from a backup), or
+// when its id is on an email. An email that had stopped, and of which nobody knew whether it arrived, is thereby known to
+// have been accepted.
+func (l *Ledger) RecordEmailEvent(ctx context.Context, e order.EmailEvent) (EmailEvidence, error) {
+	key := order.Key{Environment: e.Tags[order.TagEnvironment], Session: e.Tags[order.TagSession]}
 	generation, err := strconv.Atoi(e.Tags[order.TagGeneration])
 	if err != nil || generation < 1 || generation > order.MostGenerations || !key.Valid() {
 		key, generation = order.Key{}, 0 // not our tags: it is joined by the message's id alone
@@ -25,47 +30,59 @@ func (l *Ledger) SettleByEmailEvent(ctx context.Context, e order.EmailEvent, bod
 	if !e.OccurredAt.IsZero() {
 		occurred = e.OccurredAt
 	}
-	tag, err := l.pool.Exec(ctx, `
-WITH kept AS (
-    INSERT INTO email_evidence (event_id, type, message_id, delivery, detail, environment, session, generation, occurred_at, body)
-    VALUES ($1, $2, $3, $4, $5, nullif($6, ''), nullif($7, ''), nullif($8::int, 0), $9, $10)
-    ON CONFLICT DO NOTHING
-), locked AS MATERIALIZED (
-    SELECT FROM orders WHERE environment = $6 AND session = $7 FOR NO KEY UPDATE
-), proved AS (
-    UPDATE obligations b SET finished_at = coalesce(b.first_attempt_at, now()), stopped_at = NULL, provider_id = $3, failure_class = NULL
-    FROM locked
-    WHERE b.environment = $6 AND b.session = $7 AND b.kind = 'email' AND b.subject = ($8::int)::text
-      AND b.finished_at IS NULL AND b.stopped_at IS NOT NULL AND b.superseded_at IS NULL
-    RETURNING 1
-)
-UPDATE orders SET attention_step = NULL, attention_reason = NULL, attention_class = NULL, attention_at = NULL
-WHERE environment = $6 AND session = $7 AND attention_step = 'email' AND EXISTS (SELECT FROM proved)
-  AND NOT EXISTS (SELECT FROM obligations n WHERE n.environment = $6 AND n.session = $7 AND n.kind = 'email' AND n.subject::int > $8::int)`, e.ID, e.Type, e.MessageID, e.Delivery, e.Detail,
-		key.Environment, key.Session, generation, occurred, body)
-	if settled = tag.RowsAffected() > 0; err == nil && settled {
-		_, err = attendAgain(ctx, l.pool, key)
-	}
-	return key, settled, safe("record an email event", err)
+	found := EmailEvidence{Key: key}
+	err = l.pool.QueryRow(ctx, recordEmailEvent, orderArgs(key, pgx.StrictNamedArgs{
+		"event": e.ID, "type": e.Type, "message": e.MessageID, "delivery": e.Delivery, "detail": e.Detail,
+		"generation": generation, "occurred": occurred,
+	})).Scan(&found.Ours, &found.Settled)
+	return found, safe("record an email event", err)
 }
 
-// AcceptByEvidence finishes an email that the provider's own events prove to have been taken: they carry our tags, also
-// when the answer to the call was lost. It was accepted then, and not when the event came. It says whether there was such a proof. The token may be empty when no attempt is
-// under way; a claim that another holds is left to it.
+const recordEmailEvent = `
+WITH ours AS MATERIALIZED (
+    SELECT @session <> '' OR EXISTS (SELECT FROM obligations WHERE provider_id = @message) AS it
+), kept AS (
+    INSERT INTO email_evidence (event_id, type, message_id, delivery, detail, environment, session, generation, occurred_at)
+    SELECT @event, @type, @message, @delivery, @detail, nullif(@environment, ''), nullif(@session, ''), nullif(@generation::int, 0), @occurred::timestamptz
+    FROM ours WHERE it
+    ON CONFLICT DO NOTHING
+), locked AS MATERIALIZED (
+    SELECT FROM orders WHERE environment = @environment AND session = @session FOR NO KEY UPDATE
+), accepted AS (
+    UPDATE obligations b SET finished_at = coalesce(b.first_attempt_at, now()), stopped_at = NULL, provider_id = @message, failure_class = NULL
+    FROM locked
+    WHERE b.environment = @environment AND b.session = @session AND b.kind = 'email' AND b.subject = (@generation::int)::text
+      AND b.finished_at IS NULL AND b.stopped_at IS NOT NULL AND b.superseded_at IS NULL
+    RETURNING 1
+), cleared AS (
+    DELETE FROM attention
+    WHERE environment = @environment AND session = @session AND step = 'email' AND EXISTS (SELECT FROM accepted)
+      AND NOT EXISTS (SELECT FROM obligations n WHERE n.environment = @environment AND n.session = @session
+                      AND n.kind = 'email' AND n.subject::int > @generation::int)
+    RETURNING 1
+)
+SELECT it, EXISTS (SELECT FROM cleared) FROM ours`
+
+// AcceptByEvidence finishes an email that the provider's own events show to have been accepted: they carry our tags, also
+// when the response to the call was lost. It was accepted when it was first attempted, and not when the event came. It
+// says whether there was such an event. The token may be empty when no attempt is under way; a claim that another holds
+// is left to it.
 func (l *Ledger) AcceptByEvidence(ctx context.Context, w ObligationID, token string) (bool, error) {
 	tag, err := l.pool.Exec(ctx, `
 WITH locked AS MATERIALIZED (
-    SELECT FROM orders WHERE environment = $1 AND session = $2 FOR NO KEY UPDATE
-), proof AS (
+    SELECT FROM orders WHERE environment = @environment AND session = @session FOR NO KEY UPDATE
+), evidence AS (
     SELECT message_id FROM email_evidence
-    WHERE environment = $1 AND session = $2 AND generation::text = $4 ORDER BY received_at LIMIT 1
+    WHERE environment = @environment AND session = @session AND generation::text = @subject ORDER BY received_at LIMIT 1
 ), done AS (
-    UPDATE obligations b SET finished_at = coalesce(b.first_attempt_at, now()), provider_id = proof.message_id, token = NULL, claim_expires_at = NULL, failure_class = NULL
-    FROM proof, locked
-    WHERE b.environment = $1 AND b.session = $2 AND b.kind = $3 AND b.subject = $4 AND b.finished_at IS NULL AND b.stopped_at IS NULL
-      AND (b.token = nullif($5, '')::uuid OR b.claim_expires_at IS NULL OR b.claim_expires_at <= clock_timestamp())
+    UPDATE obligations b SET finished_at = coalesce(b.first_attempt_at, now()), provider_id = evidence.message_id,
+        token = NULL, claim_expires_at = NULL, failure_class = NULL
+    FROM evidence, locked
+    WHERE b.environment = @environment AND b.session = @session AND b.kind = @kind AND b.subject = @subject
+      AND b.finished_at IS NULL AND b.stopped_at IS NULL
+      AND (b.token = nullif(@token, '')::uuid OR b.claim_expires_at IS NULL OR b.claim_expires_at <= clock_timestamp())
     RETURNING 1
 )
-SELECT FROM done`, w.Key.Environment, w.Key.Session, w.Kind, w.Subject, token)
+SELECT FROM done`, w.args(pgx.StrictNamedArgs{"token": token}))
 	return tag.RowsAffected() > 0, safe("accept an email by evidence", err)
 }

@@ -1,5 +1,5 @@
-// Package ledger holds the facts in Postgres: what the providers told, what is owed on each order, who works on it, and
-// what came of it. It is the authority; Temporal's history is the first guard and this is the one that lasts.
+// Package ledger holds the facts in Postgres: what the providers reported, what each order entitles to, who works on it,
+// and what has stopped. It is the authority; Temporal's history is the first guard and this is the one that lasts.
 //
 // Times that decide anything are the database's. No transaction spans a network call.
 package ledger
@@ -52,6 +52,9 @@ func (l *Ledger) inTx(ctx context.Context, f func(tx pgx.Tx) error) error {
 	return pgx.BeginFunc(ctx, l.pool, f)
 }
 
+// queryCanceled is the SQLSTATE of a statement that passed statement_timeout.
+const queryCanceled = "57014"
+
 // Unavailable says that an error is the database's absence and not its answer.
 func Unavailable(err error) bool {
 	if err == nil || errors.Is(err, pgx.ErrNoRows) {
@@ -59,7 +62,10 @@ func Unavailable(err error) bool {
 	}
 	var answer *pgconn.PgError
 	if errors.As(err, &answer) {
-		// 08: connection, 53: out of resources, 57: shutting down or cancelled, 58: system error.
+		if answer.Code == queryCanceled {
+			return false // the statement took too long: it will again
+		}
+		// 08: connection, 53: out of resources, 57: shutting down, 58: system error.
 		switch answer.Code[:min(2, len(answer.Code))] {
 		case "08", "53", "57", "58":
 			return true
@@ -76,7 +82,7 @@ func Explain(err error) error {
 	if errors.As(err, &answer) {
 		switch answer.Code {
 		case "3D000":
-			return errors.New("the server of DATABASE_URL has no such database: create it, or mend the name")
+			return errors.New("the server of DATABASE_URL has no such database: create it, or correct the name")
 		case "28P01", "28000":
 			return errors.New("the server of DATABASE_URL refuses the user or the password")
 		}

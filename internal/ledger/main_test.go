@@ -101,8 +101,8 @@ func (b *bench) Finish(ctx context.Context, w ledger.ObligationID, token, provid
 }
 
 // GrantLocal is the ledger's, for tests that need no snapshot.
-func (b *bench) GrantLocal(ctx context.Context, key order.Key, kinds []order.AccessKind, t ledger.LeaseOptions, issue ledger.Issuer) (int, error) {
-	n, _, err := b.Ledger.GrantLocal(ctx, key, kinds, t, issue)
+func (b *bench) GrantLocal(ctx context.Context, key order.Key, kinds []order.AccessKind, issue ledger.Issuer) (int, error) {
+	n, _, err := b.Ledger.GrantLocal(ctx, key, kinds, issue)
 	return n, err
 }
 

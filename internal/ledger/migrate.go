@@ -2,10 +2,13 @@ package ledger
 
 import (
 	"context"
+	"database/sql"
 	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
+	"strconv"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -17,17 +20,31 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
+// lockWait bounds how long a migration waits for a table that another session holds: whoever asks for the table after it
+// waits behind it.
+const lockWait = 5 * time.Second
+
 // Migrate brings the schema up to this binary's version and returns how many migrations it ran. Processes that start
-// together wait for each other on an advisory lock.
+// together wait for each other on an advisory lock. The migrations run on a connection of their own, without the pool's
+// limit on a statement, because building an index may take longer; one that cannot finish is an error that says so.
 func Migrate(ctx context.Context, pool *pgxpool.Pool) (int, error) {
-	provider, err := migrator(pool)
+	config := pool.Config().ConnConfig.Copy()
+	config.RuntimeParams["statement_timeout"] = "0"
+	config.RuntimeParams["idle_in_transaction_session_timeout"] = "0"
+	config.RuntimeParams["lock_timeout"] = strconv.FormatInt(lockWait.Milliseconds(), 10)
+	db := stdlib.OpenDB(*config)
+	defer db.Close()
+	provider, err := migrator(db)
 	if err != nil {
 		return 0, err
 	}
-	defer provider.Close() // its own view of the pool, which stays open
 	results, err := provider.Up(ctx)
+	var partial *goose.PartialError
+	if errors.As(err, &partial) {
+		return len(partial.Applied), safe(fmt.Sprintf("migration %d cannot finish", partial.Failed.Source.Version), err)
+	}
 	if err != nil {
-		return 0, fmt.Errorf("migrate the ledger: %w", err)
+		return 0, safe("migrate", err)
 	}
 	return len(results), nil
 }
@@ -60,7 +77,7 @@ func Migrated(ctx context.Context, pool *pgxpool.Pool) error {
 	return nil
 }
 
-func migrator(pool *pgxpool.Pool) (*goose.Provider, error) {
+func migrator(db *sql.DB) (*goose.Provider, error) {
 	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 60))
 	if err != nil {
 		return nil, err
@@ -69,5 +86,5 @@ func migrator(pool *pgxpool.Pool) (*goose.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	return goose.NewProvider(goose.DialectPostgres, stdlib.OpenDBFromPool(pool), files, goose.WithSessionLocker(locker))
+	return goose.NewProvider(goose.DialectPostgres, db, files, goose.WithSessionLocker(locker))
 }

@@ -9,118 +9,160 @@ import (
 	"handover/internal/order"
 )
 
-// recordPayment does in one statement, and so one commit: the payment's facts, the items, everything that is owed from
-// now on, and the mark on the event that brought us here. A confirmed payment is never taken back; what is owed on it is
-// written down once, when the catalogue knows all of it. The provider's session cannot say that a delayed payment failed:
-// there the event's claim decides. The event is named by its whole key and nothing else: for a list of them, or with a
-// condition on dispatched_at, Postgres may plan, while the tables are young, to go through every event of the
-// environment or every one that waits.
-const recordPayment = `
-WITH o AS (
-    INSERT INTO orders AS o (environment, session, handed_over_at, payment, processing, payment_ref, amount, currency,
-        buyer_email, buyer_name, looked_at, confirmed_at, owed_at, attention_step, attention_reason, attention_class, attention_at, reversal_due_at)
-    VALUES ($1, $2, now(), $3, $4, nullif($5, ''), $6, nullif($7, ''), nullif($8, ''), nullif($9, ''),
-        now(), CASE WHEN $3 = 'confirmed' THEN now() END, CASE WHEN $3 = 'confirmed' AND cardinality($17::text[]) > 0 THEN now() END,
-        nullif($23, ''), nullif($10, ''), nullif($11, ''), CASE WHEN $10 <> '' THEN now() END,
-        CASE WHEN $24 OR EXISTS (SELECT FROM webhook_events e WHERE e.environment = $1 AND e.payment_ref = $5 AND e.kind IN ('refund', 'dispute')) THEN now() END)
-    ON CONFLICT (environment, session) DO UPDATE SET
-        handed_over_at = coalesce(o.handed_over_at, now()),
-        payment = CASE
-            WHEN o.payment = 'confirmed' THEN 'confirmed'
-            WHEN $3 = 'pending' AND $4 AND EXISTS (
-                SELECT FROM webhook_events e WHERE e.environment = $1 AND e.session = $2 AND e.hint = 'failed') THEN 'failed'
-            ELSE $3 END,
-        processing = $4,
-        payment_ref = coalesce(excluded.payment_ref, o.payment_ref),
-        amount = coalesce(excluded.amount, o.amount),
-        currency = coalesce(excluded.currency, o.currency),
-        buyer_email = coalesce(excluded.buyer_email, o.buyer_email),
-        buyer_name = coalesce(excluded.buyer_name, o.buyer_name),
-        looked_at = now(),
-        reversal_due_at = coalesce(o.reversal_due_at, CASE WHEN o.owed_at IS NULL THEN excluded.reversal_due_at END),
-        confirmed_at = coalesce(o.confirmed_at, excluded.confirmed_at),
-        owed_at = coalesce(o.owed_at, excluded.owed_at),
-        attention_step = CASE WHEN o.owed_at IS NOT NULL OR o.payment = 'confirmed' AND $3 <> 'confirmed' THEN o.attention_step ELSE excluded.attention_step END,
-        attention_reason = CASE WHEN o.owed_at IS NOT NULL OR o.payment = 'confirmed' AND $3 <> 'confirmed' THEN o.attention_reason ELSE excluded.attention_reason END,
-        attention_class = CASE WHEN o.owed_at IS NOT NULL OR o.payment = 'confirmed' AND $3 <> 'confirmed' THEN o.attention_class ELSE excluded.attention_class END,
-        attention_at = CASE WHEN o.owed_at IS NOT NULL OR o.payment = 'confirmed' AND $3 <> 'confirmed' THEN o.attention_at ELSE excluded.attention_at END
-    RETURNING owed_at IS NULL OR owed_at = now() AS unsettled, coalesce(owed_at = now(), false) AS first
-), items AS (
-    INSERT INTO order_items (environment, session, line, refs, name, quantity, product, amount)
-    SELECT $1, $2, i.line, string_to_array(i.refs, ' '), i.name, i.quantity, nullif(i.product, ''), i.amount
-    FROM o, unnest($12::int[], $13::text[], $14::text[], $15::bigint[], $16::text[], $25::bigint[]) AS i (line, refs, name, quantity, product, amount)
-    WHERE o.unsettled
-    ON CONFLICT (environment, session, line) DO UPDATE SET product = excluded.product, amount = excluded.amount
-), owed AS (
-    INSERT INTO obligations (environment, session, kind, subject, product, access_kind, file, units)
-    SELECT $1, $2, 'access', d.subject, d.product, d.kind, d.file, d.units
-    FROM o, unnest($17::text[], $18::text[], $19::text[], $20::text[], $21::bigint[]) AS d (subject, product, kind, file, units)
-    WHERE o.first
-    ON CONFLICT DO NOTHING
-), email AS (
-    INSERT INTO obligations (environment, session, kind, subject, stopped_at, failure_class)
-    SELECT $1, $2, 'email', '1', CASE WHEN $8 = '' THEN now() END, CASE WHEN $8 = '' THEN 'permanent' END
-    FROM o WHERE o.first
-    ON CONFLICT DO NOTHING
-), told AS (
-    UPDATE webhook_events SET dispatched_at = coalesce(dispatched_at, now()) WHERE environment = $1 AND event_id = $22
-)
-SELECT FROM o`
-
-// RecordPayment stores what the provider says about a session, and returns how the order stands then, which can differ:
-// see recordPayment.
+// RecordPayment stores what a retrieved session proves and returns how the order stands then, which can differ from what
+// the session says: a confirmed payment is never taken back, and the provider's session cannot say that a delayed
+// payment failed, so there the event decides. It is one transaction that travels in one round trip: the order first, then
+// its items, what it entitles to, what a person has to decide, and the mark on the event that caused the retrieval.
 func (l *Ledger) RecordPayment(ctx context.Context, p order.Assessment) (order.Snapshot, error) {
-	i := itemColumns(p.Items)
-	d := dueColumns(p.Entitlements)
-	var amount *int64
-	if p.Total.Currency != "" {
-		amount = &p.Total.Minor
-	}
-
 	var now order.Snapshot
-	batch := &pgx.Batch{} // one round trip and one commit
-	batch.Queue(recordPayment,
-		p.Key.Environment, p.Key.Session, p.State, p.Processing, p.Ref, amount, p.Total.Currency, p.Email, p.Name, p.Reason, p.Class,
-		i.line, i.refs, i.name, i.quantity, i.product, d.subject, d.product, d.kind, d.file, d.units, p.Event, p.Reason.Step(), p.Reversed, i.amount)
+	batch := &pgx.Batch{}
+	queueOrder(batch, p)
+	queueItems(batch, p)
+	if len(p.Entitlements) > 0 {
+		queueObligations(batch, p)
+	}
+	queuePaymentAttention(batch, p)
+	if p.Event != "" {
+		// By its whole key and nothing else: for a list of events, or with a condition on dispatched_at, Postgres may plan,
+		// while the tables are young, to go through every event of the environment or every one that waits.
+		batch.Queue(dispatchEvent, pgx.StrictNamedArgs{"environment": p.Key.Environment, "event": p.Event})
+	}
 	queueSnapshot(batch, p.Key, &now)
 	err := l.pool.SendBatch(ctx, batch).Close()
 	return now, safe("record a payment", err)
 }
 
-type itemArrays struct {
-	line       []int32
-	refs, name []string
-	quantity   []int64
-	product    []string
-	amount     []int64
-}
+const dispatchEvent = `
+UPDATE webhook_events SET dispatched_at = coalesce(dispatched_at, now()) WHERE environment = @environment AND event_id = @event`
 
-func itemColumns(items []order.Item) itemArrays {
-	a := itemArrays{line: []int32{}, refs: []string{}, name: []string{}, quantity: []int64{}, product: []string{}, amount: []int64{}}
-	for _, item := range items {
-		a.line = append(a.line, int32(item.Line))
-		a.refs = append(a.refs, strings.Join(item.Refs, " "))
-		a.name = append(a.name, item.Name)
-		a.quantity = append(a.quantity, item.Quantity)
-		a.product = append(a.product, item.Product)
-		a.amount = append(a.amount, item.Amount)
+// queueOrder writes the payment's facts. owed_at is set once, when the catalogue knows all of what was bought; the
+// statements after this one see by owed_at = now() that it was set by this transaction. Of a session that is not ours
+// nothing of the buyer is kept.
+func queueOrder(b *pgx.Batch, p order.Assessment) {
+	var amount *int64
+	if p.Total.Currency != "" {
+		amount = &p.Total.Minor
 	}
-	return a
-}
-
-type dueArrays struct {
-	subject, product, kind, file []string
-	units                        []int64
-}
-
-func dueColumns(dues []order.Entitlement) dueArrays {
-	a := dueArrays{subject: []string{}, product: []string{}, kind: []string{}, file: []string{}, units: []int64{}}
-	for _, due := range dues {
-		a.subject = append(a.subject, due.Subject())
-		a.product = append(a.product, due.Product)
-		a.kind = append(a.kind, string(due.Kind))
-		a.file = append(a.file, due.File)
-		a.units = append(a.units, due.Units)
+	email, name := p.Email, p.Name
+	if p.State == order.PaymentIgnored {
+		email, name = "", ""
 	}
-	return a
+	b.Queue(`
+INSERT INTO orders AS o (environment, session, handed_over_at, payment, processing, payment_ref, amount, currency,
+    buyer_email, buyer_name, looked_at, confirmed_at, owed_at, reversal_due_at)
+VALUES (@environment, @session, now(), @state, @processing, nullif(@payment_ref, ''), @amount, nullif(@currency, ''),
+    nullif(@email, ''), nullif(@name, ''), now(),
+    CASE WHEN @state = 'confirmed' THEN now() END,
+    CASE WHEN @state = 'confirmed' AND @entitled THEN now() END,
+    CASE WHEN @reversed OR EXISTS (SELECT FROM webhook_events e WHERE e.environment = @environment AND e.payment_ref = @payment_ref
+                                   AND e.kind IN ('refund', 'dispute')) THEN now() END)
+ON CONFLICT (environment, session) DO UPDATE SET
+    handed_over_at = coalesce(o.handed_over_at, now()),
+    payment = CASE
+        WHEN o.payment = 'confirmed' THEN 'confirmed'
+        WHEN @state = 'pending' AND @processing AND EXISTS (SELECT FROM webhook_events e
+            WHERE e.environment = @environment AND e.session = @session AND e.hint = 'failed') THEN 'failed'
+        ELSE @state END,
+    processing = @processing,
+    payment_ref = coalesce(excluded.payment_ref, o.payment_ref),
+    amount = coalesce(excluded.amount, o.amount),
+    currency = coalesce(excluded.currency, o.currency),
+    buyer_email = CASE WHEN @state = 'ignored' AND o.payment <> 'confirmed' THEN NULL ELSE coalesce(excluded.buyer_email, o.buyer_email) END,
+    buyer_name = CASE WHEN @state = 'ignored' AND o.payment <> 'confirmed' THEN NULL ELSE coalesce(excluded.buyer_name, o.buyer_name) END,
+    looked_at = now(),
+    reversal_due_at = coalesce(o.reversal_due_at, CASE WHEN o.owed_at IS NULL THEN excluded.reversal_due_at END),
+    confirmed_at = coalesce(o.confirmed_at, excluded.confirmed_at),
+    owed_at = coalesce(o.owed_at, excluded.owed_at)`,
+		orderArgs(p.Key, pgx.StrictNamedArgs{
+			"state": p.State, "processing": p.Processing, "payment_ref": p.Ref, "amount": amount, "currency": p.Total.Currency,
+			"email": email, "name": name, "entitled": len(p.Entitlements) > 0, "reversed": p.Reversed,
+		}))
+}
+
+// queueItems writes the line items, as long as it is not settled what they entitle to.
+func queueItems(b *pgx.Batch, p order.Assessment) {
+	if len(p.Items) == 0 {
+		return
+	}
+	var lines []int32
+	var refs, names, products []string
+	var quantities, amounts []int64
+	for _, item := range p.Items {
+		lines, quantities, amounts = append(lines, int32(item.Line)), append(quantities, item.Quantity), append(amounts, item.Amount)
+		refs, names, products = append(refs, strings.Join(item.Refs, " ")), append(names, item.Name), append(products, item.Product)
+	}
+	b.Queue(`
+INSERT INTO order_items (environment, session, line, refs, name, quantity, product, amount)
+SELECT @environment, @session, i.line, string_to_array(i.refs, ' '), i.name, i.quantity, nullif(i.product, ''), i.amount
+FROM orders o, unnest(@lines::int[], @refs::text[], @names::text[], @quantities::bigint[], @products::text[], @amounts::bigint[])
+     AS i (line, refs, name, quantity, product, amount)
+WHERE o.environment = @environment AND o.session = @session AND (o.owed_at IS NULL OR o.owed_at = now())
+ON CONFLICT (environment, session, line) DO UPDATE SET product = excluded.product, amount = excluded.amount`,
+		orderArgs(p.Key, pgx.StrictNamedArgs{
+			"lines": lines, "refs": refs, "names": names, "quantities": quantities, "products": products, "amounts": amounts,
+		}))
+}
+
+// queueObligations writes what the payment entitles to, once: the access, and the first email. An email to nobody has
+// stopped from the beginning.
+func queueObligations(b *pgx.Batch, p order.Assessment) {
+	var subjects, products, kinds, files []string
+	var units []int64
+	for _, e := range p.Entitlements {
+		subjects, products, kinds = append(subjects, e.Subject()), append(products, e.Product), append(kinds, string(e.Kind))
+		files, units = append(files, e.File), append(units, e.Units)
+	}
+	b.Queue(`
+INSERT INTO obligations (environment, session, kind, subject, product, access_kind, file, units)
+SELECT @environment, @session, 'access', d.subject, d.product, d.kind, d.file, d.units
+FROM orders o, unnest(@subjects::text[], @products::text[], @kinds::text[], @files::text[], @units::bigint[])
+     AS d (subject, product, kind, file, units)
+WHERE o.environment = @environment AND o.session = @session AND o.owed_at = now()
+ON CONFLICT DO NOTHING`, orderArgs(p.Key, pgx.StrictNamedArgs{
+		"subjects": subjects, "products": products, "kinds": kinds, "files": files, "units": units,
+	}))
+	b.Queue(`
+INSERT INTO obligations (environment, session, kind, subject, stopped_at, failure_class)
+SELECT @environment, @session, 'email', '1', CASE WHEN @nobody THEN now() END, CASE WHEN @nobody THEN 'permanent' END
+FROM orders o WHERE o.environment = @environment AND o.session = @session AND o.owed_at = now()
+ON CONFLICT DO NOTHING`, orderArgs(p.Key, pgx.StrictNamedArgs{"nobody": p.Email == ""}))
+}
+
+// queuePaymentAttention takes the order off the list for what this retrieval has settled, and puts it on for what it found.
+// Both hold as long as it is not settled what the order entitles to; a payment that was confirmed before is not questioned
+// by a retrieval that proves less.
+func queuePaymentAttention(b *pgx.Batch, p order.Assessment) {
+	confirmed := p.State == order.PaymentConfirmed
+	b.Queue(`
+DELETE FROM attention w USING orders o
+WHERE w.environment = @environment AND w.session = @session AND w.step IN ('payment', 'access')
+  AND o.environment = @environment AND o.session = @session AND `+unsettled,
+		orderArgs(p.Key, pgx.StrictNamedArgs{"confirmed": confirmed}))
+	if p.Reason == "" {
+		return
+	}
+	b.Queue(`
+INSERT INTO attention (environment, session, step, reason, class)
+SELECT @environment, @session, @step::text, @reason::text, @class::text
+FROM orders o WHERE o.environment = @environment AND o.session = @session AND `+unsettled+attentionAgain,
+		orderArgs(p.Key, pgx.StrictNamedArgs{"step": p.Reason.Step(), "reason": p.Reason, "class": p.Class, "confirmed": confirmed}))
+}
+
+const unsettled = `(o.owed_at IS NULL OR o.owed_at = now()) AND (o.payment <> 'confirmed' OR @confirmed)`
+
+// StopPayment marks an order whose payment could not be retrieved, and the event that caused the retrieval. A confirmed
+// payment stays confirmed.
+func (l *Ledger) StopPayment(ctx context.Context, key order.Key, event string, class order.Class, reason order.Reason) error {
+	batch := &pgx.Batch{}
+	batch.Queue(`
+WITH stopped AS (
+    UPDATE orders SET payment = 'needs_attention', looked_at = now(), handed_over_at = coalesce(handed_over_at, now())
+    WHERE environment = @environment AND session = @session AND payment <> 'confirmed'
+    RETURNING 1
+)
+INSERT INTO attention (environment, session, step, reason, class)
+SELECT @environment, @session, 'payment', @reason::text, @class::text FROM stopped`+attentionAgain,
+		orderArgs(key, pgx.StrictNamedArgs{"reason": reason, "class": class}))
+	batch.Queue(dispatchEvent, pgx.StrictNamedArgs{"environment": key.Environment, "event": event})
+	return safe("stop a payment", l.pool.SendBatch(ctx, batch).Close())
 }

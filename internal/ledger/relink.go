@@ -24,8 +24,9 @@ func (l *Ledger) Relink(ctx context.Context, r order.Request) (order.Decision, e
 		if d.Outcome == order.OutcomeSending {
 			facts.Open = underWay
 			d.Generation++
-			if _, err := tx.Exec(ctx, `UPDATE orders SET link_version = link_version + 1 WHERE environment = $1 AND session = $2`,
-				r.Key.Environment, r.Key.Session); err != nil {
+			if _, err := tx.Exec(ctx, `
+UPDATE orders SET link_version = link_version + 1 WHERE environment = @environment AND session = @session`,
+				orderArgs(r.Key, nil)); err != nil {
 				return err
 			}
 			if err := nextGeneration(ctx, tx, r, facts, d.Generation); err != nil {

@@ -16,76 +16,91 @@ import (
 // fresh budget and keep their keys; window is how long after its first attempt an email may still be repeated.
 func (l *Ledger) Retry(ctx context.Context, r order.Request, window time.Duration) (order.Decision, error) {
 	return l.decide(ctx, r, "decide a retry", func(tx pgx.Tx, d *order.Decision) error {
-		facts, generation, err := retryFacts(ctx, tx, r.Key, window)
+		is, err := readRetry(ctx, tx, r.Key, window)
 		if err != nil {
 			return err
 		}
-		steps, outcome, refusal := order.DecideRetry(facts)
-		d.Outcome, d.Refusal, d.Generation = outcome, refusal, generation
-		for _, step := range steps {
-			if err := reopen(ctx, tx, r.Key, step, generation); err != nil {
+		steps, outcome, refusal := order.DecideRetry(is.RetryFacts)
+		d.Outcome, d.Refusal, d.Generation = outcome, refusal, is.Generation
+		names := make([]string, len(steps))
+		for i, step := range steps {
+			if err := reopen(ctx, tx, r.Key, step, is.Generation); err != nil {
 				return err
 			}
+			names[i] = string(step)
 		}
 		known := "nothing had stopped"
 		if len(steps) > 0 {
-			known = strings.Join(steps, ", ") + " had stopped: " + string(facts.Reason)
+			known = strings.Join(names, ", ") + " had stopped: " + is.Reasons
 		}
 		return conclude(ctx, tx, r, *d, known)
 	})
 }
 
-func retryFacts(ctx context.Context, tx pgx.Tx, key order.Key, window time.Duration) (f order.RetryFacts, generation int, err error) {
-	err = tx.QueryRow(ctx, `
-SELECT o.payment, coalesce(o.attention_reason, ''), coalesce(o.address, o.buyer_email, ''),
-       EXISTS (SELECT FROM obligations a WHERE a.environment = $1 AND a.session = $2 AND a.kind = 'access' AND a.stopped_at IS NOT NULL),
-       EXISTS (SELECT FROM obligations a WHERE a.environment = $1 AND a.session = $2 AND a.kind = 'revoke' AND a.stopped_at IS NOT NULL),
-       coalesce(e.subject::int, 0), coalesce(e.finished_at IS NULL AND e.stopped_at IS NOT NULL, false),
-       coalesce(clock_timestamp() >= e.first_attempt_at + $3::interval, false),
-       o.payment = 'pending' OR o.reversal_due_at IS NOT NULL OR EXISTS (
-           SELECT FROM obligations b WHERE b.environment = $1 AND b.session = $2 AND b.finished_at IS NULL AND b.stopped_at IS NULL
-             AND (b.wanted = 'granted' OR b.kind = 'revoke'))
-FROM orders o
-LEFT JOIN LATERAL (
-    SELECT * FROM obligations b WHERE b.environment = $1 AND b.session = $2 AND b.kind = 'email' ORDER BY b.subject::int DESC LIMIT 1
-) e ON true
-WHERE o.environment = $1 AND o.session = $2`, key.Environment, key.Session, window).
-		Scan(&f.Payment, &f.Reason, &f.Address, &f.Access, &f.Revoke, &generation, &f.Email, &f.PastWindow, &f.Unfinished)
-	if noRows(err) {
-		return order.RetryFacts{Payment: order.PaymentPending}, 0, nil
-	}
-	return f, generation, err
+// retryRow is a row of selectRetry.
+type retryRow struct {
+	order.RetryFacts
+	Generation int    // of the newest email
+	Reasons    string // of everything that has stopped, for the audit
 }
 
-// reopen gives one stopped step a fresh budget, and takes the order off the attention list where that step put it on.
-func reopen(ctx context.Context, tx pgx.Tx, key order.Key, step string, generation int) error {
-	var err error
+const selectRetry = `
+SELECT o.payment, coalesce(o.address, o.buyer_email, '') AS address,
+       coalesce((SELECT string_agg(w.reason, ', ' ORDER BY ` + byUrgency + `) FROM attention w
+                 WHERE w.environment = @environment AND w.session = @session), '') AS reasons,
+       EXISTS (SELECT FROM attention w WHERE w.environment = @environment AND w.session = @session AND w.reason = @items_unknown) AS items_unknown,
+       EXISTS (SELECT FROM attention w WHERE w.environment = @environment AND w.session = @session
+               AND w.step = 'reversal' AND w.reason <> @refund_unclear) AS reversal,
+       EXISTS (SELECT FROM obligations a WHERE a.environment = @environment AND a.session = @session
+               AND a.kind = 'access' AND a.finished_at IS NULL AND a.stopped_at IS NOT NULL) AS access,
+       EXISTS (SELECT FROM obligations a WHERE a.environment = @environment AND a.session = @session
+               AND a.kind = 'access_change' AND a.finished_at IS NULL AND a.stopped_at IS NOT NULL) AS access_change,
+       coalesce(e.subject::int, 0) AS generation, coalesce(e.finished_at IS NULL AND e.stopped_at IS NOT NULL, false) AS email,
+       coalesce(clock_timestamp() >= e.first_attempt_at + @window::interval, false) AS past_window,
+       o.payment = 'pending' OR o.reversal_due_at IS NOT NULL
+         OR EXISTS (SELECT FROM open_obligations b WHERE b.environment = @environment AND b.session = @session) AS unfinished
+FROM orders o
+LEFT JOIN LATERAL (` + newestEmail + `) e ON true
+WHERE o.environment = @environment AND o.session = @session`
+
+func readRetry(ctx context.Context, tx pgx.Tx, key order.Key, window time.Duration) (retryRow, error) {
+	rows, _ := tx.Query(ctx, selectRetry, orderArgs(key, pgx.StrictNamedArgs{
+		"window": window, "items_unknown": order.ReasonItemsUnknown, "refund_unclear": order.ReasonRefundUnclear,
+	}))
+	is, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[retryRow])
+	if noRows(err) {
+		return retryRow{RetryFacts: order.RetryFacts{Payment: order.PaymentPending}}, nil
+	}
+	return is, err
+}
+
+// reopen gives one stopped step a fresh budget, and takes it off the attention list. What the catalogue does not know
+// stays on the list until another retrieval has found it.
+func reopen(ctx context.Context, tx pgx.Tx, key order.Key, step order.Step, generation int) error {
+	statement, args := reopenObligations, orderArgs(key, nil)
 	switch step {
-	case "payment":
-		_, err = tx.Exec(ctx, `UPDATE orders SET payment = 'pending' WHERE environment = $1 AND session = $2 AND payment = 'needs_attention'`,
-			key.Environment, key.Session)
-	case "access":
-		_, err = tx.Exec(ctx, reopenWork+` AND kind = 'access'`, key.Environment, key.Session)
-	case "revoke":
-		_, err = tx.Exec(ctx, reopenWork+` AND kind = 'revoke'`, key.Environment, key.Session)
-	case "refund":
-		_, err = tx.Exec(ctx, `UPDATE orders SET reversal_due_at = now() WHERE environment = $1 AND session = $2`, key.Environment, key.Session)
-	case "email":
-		_, err = tx.Exec(ctx, reopenWork+` AND kind = 'email' AND subject = $3`, key.Environment, key.Session, strconv.Itoa(generation))
+	case order.StepPayment:
+		statement = `
+UPDATE orders SET payment = 'pending' WHERE environment = @environment AND session = @session AND payment = 'needs_attention'`
+	case order.StepReversal:
+		statement = `
+UPDATE orders SET reversal_due_at = now() WHERE environment = @environment AND session = @session`
+	case order.StepAccess, order.StepAccessChange:
+		statement += ` AND kind = @kind`
+		args["kind"] = step
+	case order.StepEmail:
+		statement += ` AND kind = 'email' AND subject = @subject`
+		args["subject"] = strconv.Itoa(generation)
 	default:
 		return fmt.Errorf("no step %q", step)
 	}
-	if err != nil {
+	if _, err := tx.Exec(ctx, statement, args); err != nil {
 		return err
 	}
-	// What the catalogue does not know stays on the list until another look has found it.
-	_, err = tx.Exec(ctx, `
-UPDATE orders SET attention_step = NULL, attention_reason = NULL, attention_class = NULL, attention_at = NULL
-WHERE environment = $1 AND session = $2 AND attention_step = $3 AND attention_reason <> $4`,
-		key.Environment, key.Session, step, order.ReasonItemsUnknown)
+	_, err := tx.Exec(ctx, clearAttention, orderArgs(key, pgx.StrictNamedArgs{"steps": []order.Step{step}}))
 	return err
 }
 
-const reopenWork = `
+const reopenObligations = `
 UPDATE obligations SET stopped_at = NULL, attempts = 0, failure_class = NULL, token = NULL, claim_expires_at = NULL
-WHERE environment = $1 AND session = $2 AND finished_at IS NULL AND stopped_at IS NOT NULL AND superseded_at IS NULL`
+WHERE environment = @environment AND session = @session AND finished_at IS NULL AND stopped_at IS NOT NULL AND superseded_at IS NULL`

@@ -4,12 +4,13 @@ import (
 	"context"
 
 	"github.com/jackc/pgx/v5"
-
-	"handover/internal/order"
 )
 
+// mostIgnored bounds the count of ignored orders: an account may sell other things than ours, and more of them each day.
+const mostIgnored = 1000
+
 // Waits are what the gauges show: everything that has not come to its end. Each is read from a partial index, so that
-// the cost follows what is waiting and not what was ever sold.
+// the cost follows what is waiting and not what was ever sold. Ignored is at most 1000: more are not counted.
 type Waits struct {
 	PaymentPending            int64
 	Ignored                   int64
@@ -31,12 +32,9 @@ func (l *Ledger) Waits(ctx context.Context) (Waits, error) {
 			w.OldestOpenSeconds["payment"] = oldest
 			return err
 		})
-	batch.Queue(`SELECT count(*) FROM orders WHERE payment = 'ignored'`).
+	batch.Queue(`SELECT count(*) FROM (SELECT FROM orders WHERE payment = 'ignored' LIMIT @most) ignored`, pgx.StrictNamedArgs{"most": mostIgnored}).
 		QueryRow(func(row pgx.Row) error { return row.Scan(&w.Ignored) })
-	batch.Queue(`
-SELECT attention_reason, count(*) FROM orders WHERE attention_at IS NOT NULL GROUP BY 1
-UNION ALL
-SELECT '` + string(order.ReasonRefundUnclear) + `', count(*) FROM orders WHERE refund_unclear_at IS NOT NULL AND attention_at IS NULL HAVING count(*) > 0`).
+	batch.Queue(`SELECT reason, count(*) FROM attention GROUP BY reason`).
 		Query(func(rows pgx.Rows) error {
 			var reason string
 			var n int64
@@ -44,8 +42,8 @@ SELECT '` + string(order.ReasonRefundUnclear) + `', count(*) FROM orders WHERE r
 			return err
 		})
 	batch.Queue(`
-SELECT kind, count(*), extract(epoch FROM now() - min(created_at))::float8 FROM obligations
-WHERE coalesce(finished_at, stopped_at) IS NULL AND (wanted = 'granted' OR kind = 'revoke') GROUP BY kind`).
+SELECT kind, count(*), extract(epoch FROM now() - min(created_at))::float8 FROM open_obligations
+WHERE coalesce(finished_at, stopped_at) IS NULL GROUP BY kind`).
 		Query(func(rows pgx.Rows) error {
 			var kind string
 			var n int64

@@ -2,30 +2,31 @@ package order
 
 // RetryFacts are what a retry is decided on.
 type RetryFacts struct {
-	Payment    PaymentState
-	Reason     Reason // why the order needs attention
-	Access     bool   // access has stopped
-	Revoke     bool   // a change of access has stopped
-	Email      bool   // the newest email has stopped
-	Address    string // to whom the newest email would go
-	PastWindow bool   // the newest email's first attempt is too long ago to repeat it under its key
-	Unfinished bool   // nothing has stopped, and not everything is done
+	Payment      PaymentState
+	ItemsUnknown bool   // the catalogue did not know everything that was bought
+	Reversal     bool   // a refund or a dispute could not be retrieved
+	Access       bool   // access has stopped
+	AccessChange bool   // a change of access has stopped
+	Email        bool   // the newest email has stopped
+	Address      string // to whom the newest email would go
+	PastWindow   bool   // the newest email's first attempt is too long ago to repeat it under its key
+	Unfinished   bool   // nothing has stopped, and not everything is done
 }
 
 // DecideRetry is the rule of the retry: the stopped steps get a fresh budget, and keep their keys. Which steps those are
 // is said in their sequence. An email past its window could become a second one, which is for a resend to decide.
-func DecideRetry(f RetryFacts) (steps []string, outcome Outcome, refusal Refusal) {
-	if f.Payment == PaymentAttention || f.Reason == ReasonItemsUnknown {
-		steps = append(steps, "payment")
+func DecideRetry(f RetryFacts) (steps []Step, outcome Outcome, refusal Refusal) {
+	if f.Payment == PaymentAttention || f.ItemsUnknown {
+		steps = append(steps, StepPayment)
 	}
 	if f.Access {
-		steps = append(steps, "access")
+		steps = append(steps, StepAccess)
 	}
-	if f.Reason == ReasonReversalUnread {
-		steps = append(steps, "refund")
+	if f.Reversal {
+		steps = append(steps, StepReversal)
 	}
-	if f.Revoke {
-		steps = append(steps, "revoke")
+	if f.AccessChange {
+		steps = append(steps, StepAccessChange)
 	}
 	if f.Email {
 		switch {
@@ -34,7 +35,7 @@ func DecideRetry(f RetryFacts) (steps []string, outcome Outcome, refusal Refusal
 		case f.PastWindow:
 			refusal = RefusedPastWindow
 		default:
-			steps = append(steps, "email")
+			steps = append(steps, StepEmail)
 		}
 	}
 	switch {

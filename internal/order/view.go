@@ -6,9 +6,10 @@ import "time"
 type View struct {
 	Key             Key
 	Facts           Facts
-	Reason          Reason // why it needs attention; empty when it does not
-	Class           Class  // the class of the failure behind it, when there was one
-	AttentionAt     *time.Time
+	Attention       []Stopped  // what has stopped and waits for a person, the most urgent first
+	Reason          Reason     // of these, the most urgent one's; empty when nothing has stopped
+	Class           Class      // the class of the failure behind it, when there was one
+	AttentionAt     *time.Time // when the first of them stopped
 	Total           Money
 	Paid            int64 // what the provider has captured, where it says so, else the total; in the total's minor units
 	PaymentRef      string
@@ -33,6 +34,14 @@ func (v View) Relinked() bool { return v.LinkVersion > 1 }
 // FullyRefunded says that all of the money went back.
 func (v View) FullyRefunded() bool {
 	return ReversalFacts{Paid: v.Paid, Refunded: v.Refunded}.FullyRefunded()
+}
+
+// Stopped is a step of an order whose automatic work has ended: a person has to decide.
+type Stopped struct {
+	Step   Step
+	Reason Reason
+	Class  Class // of the failure behind it; empty when there was none
+	Since  time.Time
 }
 
 // Grant is access that was given.

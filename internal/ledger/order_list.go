@@ -1,0 +1,116 @@
+package ledger
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"handover/internal/order"
+)
+
+// Filter chooses orders for a list.
+type Filter struct {
+	Attention bool
+	Class     order.Class // with Attention: only where a step stopped for this
+	Pending   bool
+	Ignored   bool
+	Unreached bool   // paid, and the buyer has no email: it came back, or did not go out
+	Address   string // any letter case
+	Payment   string // the provider's reference of the payment
+	Limit     int
+}
+
+// List reads the chosen orders, those that have waited longest first; without a choice, the newest first. It takes two
+// round trips, however many orders there are.
+func (l *Ledger) List(ctx context.Context, f Filter) ([]order.View, error) {
+	query, args := f.query()
+	args["limit"] = f.Limit
+	rows, _ := l.pool.Query(ctx, query, args)
+	keys, err := pgx.CollectRows(rows, pgx.RowToStructByName[order.Key])
+	if err != nil || len(keys) == 0 {
+		return nil, safe("list orders", err)
+	}
+	views, err := l.orders(ctx, keys)
+	return views, safe("list orders", err)
+}
+
+func (f Filter) query() (string, pgx.StrictNamedArgs) {
+	switch {
+	case f.Attention && f.Class != "":
+		return `
+SELECT environment, session FROM attention WHERE class = @class
+GROUP BY environment, session ORDER BY min(since) LIMIT @limit`, pgx.StrictNamedArgs{"class": f.Class}
+	case f.Attention:
+		return `
+SELECT environment, session FROM attention
+GROUP BY environment, session ORDER BY min(since) LIMIT @limit`, pgx.StrictNamedArgs{}
+	case f.Ignored:
+		return `
+SELECT environment, session FROM orders WHERE payment = 'ignored' ORDER BY created_at LIMIT @limit`, pgx.StrictNamedArgs{}
+	case f.Unreached:
+		return selectUnreached, pgx.StrictNamedArgs{}
+	case f.Pending:
+		return selectPending, pgx.StrictNamedArgs{}
+	case f.Payment != "":
+		return `
+SELECT environment, session FROM orders WHERE payment_ref = @payment_ref
+ORDER BY created_at DESC LIMIT @limit`, pgx.StrictNamedArgs{"payment_ref": f.Payment}
+	case f.Address != "":
+		return selectByAddress, pgx.StrictNamedArgs{"address": f.Address}
+	}
+	return `SELECT environment, session FROM orders ORDER BY created_at DESC LIMIT @limit`, pgx.StrictNamedArgs{}
+}
+
+// selectByAddress is two statements, each with an index of its own.
+const selectByAddress = `
+SELECT environment, session FROM (
+    SELECT environment, session, created_at FROM orders WHERE lower(address) = lower(@address)
+    UNION
+    SELECT environment, session, created_at FROM orders WHERE lower(buyer_email) = lower(@address)
+) found ORDER BY created_at DESC LIMIT @limit`
+
+// selectPending finds what has not come to its end by itself yet: unpaid orders and open obligations.
+const selectPending = `
+SELECT environment, session FROM (
+    (SELECT environment, session, created_at FROM orders WHERE payment = 'pending' ORDER BY created_at LIMIT @limit)
+    UNION
+    (SELECT environment, session, min(created_at) FROM open_obligations WHERE coalesce(finished_at, stopped_at) IS NULL
+     GROUP BY environment, session ORDER BY min(created_at) LIMIT @limit)
+) waiting GROUP BY environment, session ORDER BY min(created_at) LIMIT @limit`
+
+// selectUnreached finds the buyers whom the newest email has not reached, as far as is known. It begins with what went
+// wrong, because most emails go well.
+const selectUnreached = `
+WITH failed AS (
+    SELECT b.environment, b.session, b.subject FROM obligations b
+    WHERE b.kind = 'email' AND b.stopped_at IS NOT NULL AND b.provider_id IS NULL AND b.finished_at IS NULL
+    UNION
+    SELECT e.environment, e.session, e.generation::text FROM email_evidence e
+    WHERE e.delivery IN ('bounced', 'failed', 'suppressed') AND e.session IS NOT NULL
+    UNION
+    SELECT b.environment, b.session, b.subject FROM email_evidence e JOIN obligations b ON b.provider_id = e.message_id AND b.kind = 'email'
+    WHERE e.delivery IN ('bounced', 'failed', 'suppressed')
+)
+SELECT o.environment, o.session
+FROM failed f
+JOIN orders o ON o.environment = f.environment AND o.session = f.session
+JOIN obligations b ON b.environment = f.environment AND b.session = f.session AND b.kind = 'email' AND b.subject = f.subject
+WHERE o.payment = 'confirmed' AND b.wanted = 'granted'
+  AND NOT EXISTS (SELECT FROM obligations n WHERE n.environment = f.environment AND n.session = f.session
+                  AND n.kind = 'email' AND n.subject::int > b.subject::int)
+ORDER BY o.created_at LIMIT @limit`
+
+// AuditEntry is one line of an order's audit.
+type AuditEntry struct {
+	At             time.Time
+	Who, What, Why string
+}
+
+// Audit lists what people and automatic decisions did to an order, oldest first.
+func (l *Ledger) Audit(ctx context.Context, key order.Key) ([]AuditEntry, error) {
+	rows, _ := l.pool.Query(ctx, `
+SELECT at, who, what, why FROM audit WHERE environment = @environment AND session = @session ORDER BY id`, orderArgs(key, nil))
+	entries, err := pgx.CollectRows(rows, pgx.RowToStructByName[AuditEntry])
+	return entries, safe("read the audit", err)
+}
