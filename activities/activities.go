@@ -41,14 +41,12 @@ type Outcomes interface {
 
 // Config is how the steps behave.
 type Config struct {
-	From                 string // the sender of the access email
-	ReplyTo              string
-	ShopName             string        // how the shop is called in the email
-	EmailLease           time.Duration // how long one attempt at the email may take, and so its claim
-	EmailWindow          time.Duration // how long after the first attempt another may start
-	EmailAttempts        int
-	AccessAttempts       int
-	AccessChangeAttempts int
+	From          string // the sender of the access email
+	ReplyTo       string
+	ShopName      string        // how the shop is called in the email
+	EmailLease    time.Duration // how long one attempt at the email may take, and so its claim
+	EmailWindow   time.Duration // how long after the first attempt another may start
+	EmailAttempts int
 
 	// What a run decides its next command by. It gets these in the results of its activities, so that a replay under other
 	// settings decides as the run did.

@@ -95,7 +95,7 @@ func newBench(t *testing.T) *bench {
 		callTimeout: 10 * time.Second, mode: order.Test,
 		cfg: activities.Config{
 			From: "Shop <orders@shop.example>", ShopName: "Shop", EmailLease: time.Minute, EmailWindow: 23 * time.Hour, EmailAttempts: 8,
-			AccessAttempts: 8, OpenFor: openFor, AwaitPaymentFor: awaitPayment, PaymentGiveUp: giveUp, EmailGiveUp: giveUp,
+			OpenFor: openFor, AwaitPaymentFor: awaitPayment, PaymentGiveUp: giveUp, EmailGiveUp: giveUp,
 		},
 		products: []order.Product{{ID: "guide", Name: "The Guide", SoldAs: []string{"price_guide"}, Access: []order.AccessSpec{
 			{Kind: "download", File: "guide.pdf"}, {Kind: "license"},

@@ -14,10 +14,10 @@ import (
 const stepReversal = "review"
 
 type reversalLedger interface {
-	BeginReversal(ctx context.Context, key order.Key) (ledger.Review, error)
+	BeginReversal(ctx context.Context, key order.Key) (ledger.ReversalCheck, error)
 	RecordReversal(ctx context.Context, r ledger.Reversal, c *order.Catalogue) error
 	StopReversal(ctx context.Context, key order.Key, class order.Class, reason order.Reason) error
-	ChangeLocal(ctx context.Context, key order.Key, kinds []order.AccessKind, t ledger.LeaseOptions) (int, error)
+	ChangeLocal(ctx context.Context, key order.Key, kinds []order.AccessKind) (int, error)
 	StopAccessChange(ctx context.Context, key order.Key, class order.Class, reason order.Reason) error
 }
 
@@ -104,7 +104,7 @@ type ChangeAccessResult struct {
 // one transaction, so it happens whole or not at all, and what is finished is left as it is.
 func (a *Activities) ChangeAccess(ctx context.Context, in ChangeAccessInput) (ChangeAccessResult, error) {
 	failpoint.Hit("revoke.before_claim")
-	changed, err := a.Ledger.ChangeLocal(ctx, in.Order, a.ownKinds(), ledger.LeaseOptions{MaxAttempts: a.cfg.AccessChangeAttempts})
+	changed, err := a.Ledger.ChangeLocal(ctx, in.Order, a.ownKinds())
 	if err != nil {
 		return ChangeAccessResult{}, a.failed(ctx, stepAccessChange, in.Order, judge(err).class, err)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 type accessLedger interface {
-	GrantLocal(ctx context.Context, key order.Key, kinds []order.AccessKind, t ledger.LeaseOptions, make ledger.Issuer) (int, order.Snapshot, error)
+	GrantLocal(ctx context.Context, key order.Key, kinds []order.AccessKind, issue ledger.Issuer) (int, order.Snapshot, error)
 }
 
 // GrantAccessInput asks for all access of an order that is wholly ours.
@@ -30,7 +30,7 @@ var errNotGiven = errors.New("access is owed of a kind that this worker does not
 // transaction, so it happens whole or not at all, and what is finished is left as it is: a second run makes nothing.
 func (a *Activities) GrantAccess(ctx context.Context, in GrantAccessInput) (GrantAccessResult, error) {
 	failpoint.Hit("access.before_claim")
-	made, _, err := a.Ledger.GrantLocal(ctx, in.Order, a.ownKinds(), ledger.LeaseOptions{MaxAttempts: a.cfg.AccessAttempts}, a.make)
+	made, _, err := a.Ledger.GrantLocal(ctx, in.Order, a.ownKinds(), a.make)
 	if err != nil {
 		return GrantAccessResult{}, a.failed(ctx, stepAccess, in.Order, judge(err).class, err)
 	}

@@ -119,8 +119,8 @@ func TestAPassRemindsOnceADayOfWhatStillWaits(t *testing.T) {
 			oldest = key
 		}
 		_, err := pool.Exec(t.Context(), `
-INSERT INTO orders (environment, session, payment, attention_step, attention_reason, attention_at)
-VALUES ($1, $2, 'confirmed', 'email', $3, now() - make_interval(hours => $4))`, key.Environment, key.Session, order.ReasonEmailRefused, 72-i)
+WITH o AS (INSERT INTO orders (environment, session, payment) VALUES ($1, $2, 'confirmed'))
+INSERT INTO attention (environment, session, step, reason, since) VALUES ($1, $2, 'email', $3, now() - make_interval(hours => $4))`, key.Environment, key.Session, order.ReasonEmailRefused, 72-i)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -118,7 +118,6 @@ func TestRepeatedAttemptGivesTheAnswerThatWasLost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			b.cfg.AccessChangeAttempts = 8
 			c.before(b)
 			lost, lostErr := c.step(b, false)
 			found, err := c.step(b, true)

@@ -327,10 +327,11 @@ func TestEventOfTheProviderProvesThatALostCallArrived(t *testing.T) {
 			b.fault(f)
 			_, err := b.send(1)
 			b.wants(err, order.ClassUnknown)
-			b.must(b.ledger.RecordEmailEvent(t.Context(), order.EmailEvent{
+			_, err = b.ledger.RecordEmailEvent(t.Context(), order.EmailEvent{
 				ID: "msg_" + b.key.Session, Type: "email.sent", MessageID: "re_1", Delivery: order.DeliverySent,
 				Tags: map[string]string{order.TagEnvironment: b.key.Environment, order.TagSession: b.key.Session, order.TagGeneration: "1"},
-			}, []byte(`{}`)))
+			})
+			b.must(err)
 			c.again(b)
 			sent, err := b.send(1)
 			if err != nil || sent.Email != order.EmailAccepted {

@@ -181,7 +181,6 @@ func newActivities(p *app.Process, runs *dispatch.Dispatcher) (*activities.Activ
 	}, activities.Config{
 		From: p.Config.Email.From, ReplyTo: p.Config.Email.ReplyTo, ShopName: p.ShopName(),
 		EmailLease: steps.Email.StartToClose(), EmailWindow: p.Config.Email.SendWindow(), EmailAttempts: steps.Email.Attempts,
-		AccessAttempts: steps.Access.Attempts, AccessChangeAttempts: steps.Revoke.Attempts,
 		OpenFor: p.Config.Orders.OpenFor, AwaitPaymentFor: p.Config.Orders.AwaitPaymentFor,
 		PaymentGiveUp: steps.Payment.GiveUpAfter, EmailGiveUp: steps.Email.GiveUpAfter,
 	}), nil

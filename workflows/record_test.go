@@ -110,7 +110,7 @@ func (r *recorder) work(queue string, steer steering, own []access.Local) {
 			Access: []order.AccessSpec{{Kind: "download", File: "guide.pdf"}, {Kind: "license"}}}}),
 		Kinds: own, Sender: sender, Links: links, Outcomes: uncounted{}, Log: slog.New(slog.DiscardHandler),
 	}, activities.Config{
-		From: "Shop <orders@shop.example>", EmailLease: time.Minute, EmailWindow: 23 * time.Hour, EmailAttempts: 8, AccessAttempts: 8, AccessChangeAttempts: 8,
+		From: "Shop <orders@shop.example>", EmailLease: time.Minute, EmailWindow: 23 * time.Hour, EmailAttempts: 8,
 		OpenFor: steer.openFor, AwaitPaymentFor: steer.awaitPayment, PaymentGiveUp: steer.giveUp, EmailGiveUp: steer.giveUp,
 	})
 	cfg := config()

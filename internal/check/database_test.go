@@ -48,7 +48,7 @@ func kept(t *testing.T) (check.Shop, func(sql string, args ...any)) {
 }
 
 const (
-	newEvent = `INSERT INTO webhook_events (environment, event_id, type, kind, body, received_at) VALUES ($1, $2, 't', 'other', '', now() - $3::interval)`
+	newEvent = `INSERT INTO webhook_events (environment, event_id, type, kind, received_at) VALUES ($1, $2, 't', 'other', now() - $3::interval)`
 	newPass  = `INSERT INTO reconciliations (finished_at, checked, repaired, remaining) VALUES (now() - $1::interval, 0, 0, 0)`
 	newOrder = `INSERT INTO orders (environment, session, created_at) VALUES ('test', 'cs_test_1', now() - $1::interval)`
 	newEmail = `INSERT INTO obligations (environment, session, kind, subject, link_secret) VALUES ('test', 'cs_test_1', 'email', '1', $1)`
@@ -123,7 +123,7 @@ func TestEmailEventsAreLookedFor(t *testing.T) {
 	if got := told(t, s, "email events"); !agree(got, []string{"warning: none has come yet"}) {
 		t.Errorf("%q", got)
 	}
-	exec(`INSERT INTO email_evidence (event_id, type, message_id, delivery, detail, body) VALUES ('m', 'email.sent', 'x', 'sent', '', '')`)
+	exec(`INSERT INTO email_evidence (event_id, type, message_id, delivery, detail) VALUES ('m', 'email.sent', 'x', 'sent', '')`)
 	if got := told(t, s, "email events"); !agree(got, []string{"ok: s ago"}) {
 		t.Errorf("%q", got)
 	}

@@ -97,7 +97,7 @@ func (b *bench) must(err error) {
 func (b *bench) store(event string) {
 	b.t.Helper()
 	_, err := b.ledger.StoreEvent(b.t.Context(), ledger.WebhookEvent{
-		Environment: b.key.Environment, ID: event, Type: "checkout.session.completed", Kind: "checkout", Session: b.key.Session, Body: []byte("{}"),
+		Environment: b.key.Environment, ID: event, Type: "checkout.session.completed", Kind: "checkout", Session: b.key.Session,
 	})
 	b.must(err)
 }

@@ -15,7 +15,7 @@ func TestConcurrentGrantsGiveEachUnitOnce(t *testing.T) {
 	b := newBench(t).pay()
 	finished := make([]int, 20)
 	errs := make([]error, 20)
-	atOnce(20, func(i int) { finished[i], errs[i] = b.GrantLocal(t.Context(), b.key, ownKinds, terms, makeGuide) })
+	atOnce(20, func(i int) { finished[i], errs[i] = b.GrantLocal(t.Context(), b.key, ownKinds, makeGuide) })
 	total := 0
 	for i, err := range errs {
 		b.must(err)
@@ -45,7 +45,7 @@ func TestSecondRunMakesNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).pay().give()
 	before := b.view().Grants
-	n, err := b.GrantLocal(t.Context(), b.key, ownKinds, terms, func(order.Entitlement) ([]order.Grant, error) {
+	n, err := b.GrantLocal(t.Context(), b.key, ownKinds, func(order.Entitlement) ([]order.Grant, error) {
 		t.Error("a finished piece was made again")
 		return nil, nil
 	})
@@ -61,7 +61,7 @@ func TestFailingMakeLeavesNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).pay()
 	cause := errors.New("no key could be made")
-	n, err := b.GrantLocal(t.Context(), b.key, ownKinds, terms, func(due order.Entitlement) ([]order.Grant, error) {
+	n, err := b.GrantLocal(t.Context(), b.key, ownKinds, func(due order.Entitlement) ([]order.Grant, error) {
 		if due.Kind == "license" {
 			return nil, cause
 		}
@@ -81,7 +81,7 @@ func TestFailingMakeLeavesNothing(t *testing.T) {
 func TestOnlyOurOwnKindsAreMade(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).pay()
-	n, err := b.GrantLocal(t.Context(), b.key, ownKinds[:1], terms, makeGuide)
+	n, err := b.GrantLocal(t.Context(), b.key, ownKinds[:1], makeGuide)
 	b.must(err)
 	if v := b.view(); n != 1 || len(v.Grants) != 1 || v.Facts.Access != order.AccessPending {
 		t.Errorf("finished %d with %d grants, access %s", n, len(v.Grants), v.Facts.Access)
@@ -92,7 +92,7 @@ func TestStoppedAccessWaitsForAPerson(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).pay()
 	b.must(b.StopAccess(t.Context(), b.key, order.ClassExhausted, order.ReasonAccessStopped))
-	n, err := b.GrantLocal(t.Context(), b.key, ownKinds, terms, makeGuide)
+	n, err := b.GrantLocal(t.Context(), b.key, ownKinds, makeGuide)
 	b.must(err)
 	v := b.view()
 	if n != 0 || v.Facts.Access != order.AccessAttention || v.Reason != order.ReasonAccessStopped || v.Class != order.ClassExhausted {

@@ -43,17 +43,11 @@ func hexed(text string) string {
 func TestErasedBuyerIsNowhereAndTheGoodsStay(t *testing.T) {
 	t.Parallel()
 	b := ownBench(t)
-	e := b.event("1")
-	e.Body = []byte(`{"email":"` + alex + `","name":"` + name + `"}`)
-	b.store(e)
+	b.store(b.event("1"))
 	b.pay().give().accept(1)
-	refund := b.refundEvent("r")
-	refund.Body = e.Body
-	_, _, err := b.StoreReversal(t.Context(), refund)
-	b.must(err)
+	b.storeRefund("r")
 	b.review(strict, order.ReversalFacts{})
-	b.must(b.RecordEmailEvent(t.Context(), order.EmailEvent{ID: "msg_1", Type: "email.bounced", MessageID: b.message(1), Delivery: order.DeliveryBounced,
-		Detail: "550 " + alex}, e.Body))
+	b.report(order.EmailEvent{ID: "msg_1", Type: "email.bounced", MessageID: b.message(1), Delivery: order.DeliveryBounced, Detail: "550 " + alex})
 	needles := []string{alex, name, hexed(alex), hexed(name)}
 	before := b.everywhere()
 	for _, needle := range needles[:3] {

@@ -36,7 +36,7 @@ func TestErrorsTellNothingOfTheBuyer(t *testing.T) {
 	_, unwritable := b.RecordPayment(t.Context(), nul)
 	_, invalid := b.RecordPayment(t.Context(), func() order.Assessment { p := nul; p.Name = name + "\xff"; return p }())
 	const secret = "LICENCE-KEY-1"
-	_, licence := b.GrantLocal(t.Context(), b.key, ownKinds, terms, func(order.Entitlement) ([]order.Grant, error) {
+	_, licence := b.GrantLocal(t.Context(), b.key, ownKinds, func(order.Entitlement) ([]order.Grant, error) {
 		return []order.Grant{{Unit: 1, Secret: secret}}, nil
 	})
 	_, frozen := b.ClaimEmail(t.Context(), b.work(1), terms, render)

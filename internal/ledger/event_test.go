@@ -134,19 +134,6 @@ func TestSameEventIDOfAnotherEnvironmentIsAnotherEvent(t *testing.T) {
 	}
 }
 
-func TestBodyIsKeptByteForByte(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	e := b.event("1")
-	e.Body = []byte("{\"a\":\t1}\r\n\x00\xff")
-	b.store(e)
-	var body []byte
-	b.must(b.pool.QueryRow(t.Context(), `SELECT body FROM webhook_events WHERE event_id = $1`, e.ID).Scan(&body))
-	if string(body) != string(e.Body) {
-		t.Errorf("kept %q", body)
-	}
-}
-
 func TestUndispatchedEventsAreListedOldestFirstAfterGrace(t *testing.T) {
 	t.Parallel()
 	b := ownBench(t)

@@ -42,7 +42,7 @@ func shopOfOrders(t *testing.T) (b *bench, orders map[string]*bench) {
 	for i, name := range []string{"new", "processing", "failed", "ignored", "owed", "refused", "spent", "delivered", "readdressed"} {
 		b.exec(`UPDATE orders SET created_at = now() - make_interval(mins => $2) WHERE session = $1`, orders[name].key.Session, 100-i)
 	}
-	b.exec(`UPDATE orders SET attention_at = now() - interval '1 hour' WHERE session = $1`, orders["spent"].key.Session)
+	b.exec(`UPDATE attention SET since = now() - interval '1 hour' WHERE session = $1`, orders["spent"].key.Session)
 	return b, orders
 }
 
@@ -139,7 +139,7 @@ func TestListFindsTheBuyersWhomNoEmailHasReached(t *testing.T) {
 	b.another().pay().give()
 	b.must(b.Stop(t.Context(), stopped.work(1), "", order.ClassPermanent, order.ReasonEmailRefused))
 	for i, of := range []*bench{bounced, lost} {
-		b.must(b.RecordEmailEvent(t.Context(), order.EmailEvent{ID: fmt.Sprint("msg_", i), Type: "email.bounced", MessageID: of.message(1), Delivery: order.DeliveryBounced, Detail: "permanent"}, []byte("{}")))
+		b.report(order.EmailEvent{ID: fmt.Sprint("msg_", i), Type: "email.bounced", MessageID: of.message(1), Delivery: order.DeliveryBounced, Detail: "permanent"})
 	}
 	lost.resend(lost.request("r"))
 	lost.accept(2) // reached by the second

@@ -59,7 +59,7 @@ func (b *bench) another() *bench {
 func (b *bench) event(id string) ledger.WebhookEvent {
 	return ledger.WebhookEvent{
 		Environment: b.key.Environment, ID: "evt_" + id + "_" + b.key.Session, Type: "checkout.session.completed", Kind: "checkout",
-		Session: b.key.Session, Body: []byte("{}"),
+		Session: b.key.Session,
 	}
 }
 
@@ -132,7 +132,7 @@ func makeGuide(due order.Entitlement) ([]order.Grant, error) {
 // give has the access granted.
 func (b *bench) give() *bench {
 	b.t.Helper()
-	_, err := b.GrantLocal(b.t.Context(), b.key, ownKinds, ledger.LeaseOptions{MaxAttempts: 8}, makeGuide)
+	_, err := b.GrantLocal(b.t.Context(), b.key, ownKinds, makeGuide)
 	b.must(err)
 	return b
 }
@@ -178,6 +178,14 @@ func (b *bench) accept(generation int) *bench {
 	claim := b.claim(generation)
 	b.must(b.Finish(b.t.Context(), b.work(generation), claim.Token, b.message(generation)))
 	return b
+}
+
+// report has the email provider's event stored.
+func (b *bench) report(e order.EmailEvent) ledger.EmailEvidence {
+	b.t.Helper()
+	evidence, err := b.RecordEmailEvent(b.t.Context(), e)
+	b.must(err)
+	return evidence
 }
 
 // message is the provider's id of a generation's message.

@@ -13,7 +13,7 @@ func (b *bench) needs(reason order.Reason, hours int) *bench {
 	b.t.Helper()
 	b.pay().give()
 	b.must(b.Stop(b.t.Context(), b.work(1), "", order.ClassPermanent, reason))
-	b.exec(`UPDATE orders SET attention_at = now() - make_interval(hours => $2) WHERE session = $1`, b.key.Session, hours)
+	b.exec(`UPDATE attention SET since = now() - make_interval(hours => $2) WHERE session = $1`, b.key.Session, hours)
 	return b
 }
 

@@ -225,7 +225,7 @@ func TestRefusedResendLeavesTheOrderOnTheList(t *testing.T) {
 func TestResendLeavesAnotherStepsAttention(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).pay().give().accept(1)
-	b.exec(`UPDATE orders SET attention_step = 'payment', attention_reason = 'payment_still_unpaid', attention_at = now() WHERE session = $1`, b.key.Session)
+	b.exec(`INSERT INTO attention (environment, session, step, reason) VALUES ($1, $2, 'payment', 'payment_still_unpaid')`, b.key.Environment, b.key.Session)
 	b.resend(b.request("r1"))
 	if v := b.view(); v.Reason != order.ReasonPaymentOverdue {
 		t.Errorf("now %q", v.Reason)

@@ -13,7 +13,7 @@ import (
 
 func (b *bench) refundEvent(id string) ledger.WebhookEvent {
 	return ledger.WebhookEvent{Environment: b.key.Environment, ID: "evt_" + id + "_" + b.key.Session, Type: "charge.refunded", Kind: "refund",
-		PaymentRef: "pi_" + b.key.Session, Body: []byte("{}")}
+		PaymentRef: "pi_" + b.key.Session}
 }
 
 func (b *bench) storeRefund(id string) (string, ledger.Stored) {

@@ -29,7 +29,7 @@ func (b *bench) review(c *order.Catalogue, m order.ReversalFacts) *bench {
 // change carries out what is owed, and returns how much that was.
 func (b *bench) change() int {
 	b.t.Helper()
-	n, err := b.ChangeLocal(b.t.Context(), b.key, ownKinds, ledger.LeaseOptions{MaxAttempts: 8})
+	n, err := b.ChangeLocal(b.t.Context(), b.key, ownKinds)
 	b.must(err)
 	return n
 }
@@ -112,7 +112,7 @@ func TestGrantAndRefundAtOnceLeaveNothingOpen(t *testing.T) {
 		b := newBench(t).pay()
 		atOnce(2, func(i int) {
 			if i == 0 {
-				_, _ = b.GrantLocal(t.Context(), b.key, ownKinds, ledger.LeaseOptions{MaxAttempts: 8}, makeGuide)
+				_, _ = b.GrantLocal(t.Context(), b.key, ownKinds, makeGuide)
 				return
 			}
 			b.review(strict, order.ReversalFacts{Refunded: 1200})

@@ -109,15 +109,15 @@ type emailEvents struct {
 	dispatcher *dispatch.Dispatcher
 }
 
-func (e emailEvents) RecordEmailEvent(ctx context.Context, event order.EmailEvent, body []byte) error {
-	key, settled, err := e.ledger.SettleByEmailEvent(ctx, event, body)
-	if err != nil || !settled {
-		return err
+func (e emailEvents) RecordEmailEvent(ctx context.Context, event order.EmailEvent) (ours bool, err error) {
+	evidence, err := e.ledger.RecordEmailEvent(ctx, event)
+	if err != nil || !evidence.Settled {
+		return evidence.Ours, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
-	_ = e.dispatcher.Replay(ctx, key) // what the workflow shows is a copy; the ledger has it
-	return nil
+	_ = e.dispatcher.Replay(ctx, evidence.Key) // what the workflow shows is a copy; the ledger has it
+	return evidence.Ours, nil
 }
 
 // resender carries out the buyer's "send it again": filed first, so that it is not lost while Temporal is away.

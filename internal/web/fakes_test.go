@@ -195,14 +195,14 @@ func (s *shop) Dispatch(ctx context.Context, key order.Key, event string, next l
 	return s.handErr
 }
 
-func (s *shop) RecordEmailEvent(_ context.Context, e order.EmailEvent, _ []byte) error {
+func (s *shop) RecordEmailEvent(_ context.Context, e order.EmailEvent) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.storeErr != nil {
-		return s.storeErr
+		return false, s.storeErr
 	}
 	s.emails = append(s.emails, e)
-	return nil
+	return true, nil
 }
 
 func (s *shop) BuyerResend(context.Context, order.Key) (web.BuyerResult, error) {

@@ -39,7 +39,7 @@ type Dispatcher interface {
 
 // EmailEvents stores the email provider's events.
 type EmailEvents interface {
-	RecordEmailEvent(ctx context.Context, e order.EmailEvent, body []byte) error
+	RecordEmailEvent(ctx context.Context, e order.EmailEvent) (ours bool, err error)
 }
 
 // Resender sends the access email again, to the same address.

@@ -40,7 +40,7 @@ func (s *server) emailWebhook(w http.ResponseWriter, r *http.Request) {
 	}
 	storing, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), storeTime)
 	defer cancel()
-	if err := s.EmailEvents.RecordEmailEvent(storing, event, body); err != nil {
+	if _, err := s.EmailEvents.RecordEmailEvent(storing, event); err != nil {
 		s.Log.Error("webhook could not be stored: the provider will send it again",
 			"environment", emailLabel, "event_id", event.ID, "error", err)
 		s.reply(w, emailLabel, answerUnavailable)

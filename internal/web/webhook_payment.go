@@ -46,7 +46,7 @@ func (s *server) paymentWebhook(w http.ResponseWriter, r *http.Request) {
 		s.reply(w, label, refusal)
 		return
 	}
-	s.reply(w, label, s.storeEvent(r.Context(), environment, event, body))
+	s.reply(w, label, s.storeEvent(r.Context(), environment, event))
 }
 
 // readEvent translates a verified body and holds it against the environment that it came to.
@@ -69,13 +69,13 @@ func (s *server) readEvent(environment Environment, body []byte) (payment.Event,
 }
 
 // storeEvent commits the event and hands it over. The provider hanging up changes neither.
-func (s *server) storeEvent(ctx context.Context, environment Environment, event payment.Event, body []byte) answer {
+func (s *server) storeEvent(ctx context.Context, environment Environment, event payment.Event) answer {
 	ctx = context.WithoutCancel(ctx)
 	log := s.Log.With("environment", environment.Name, "event_id", event.ID)
 	ignored := event.Account != "" && event.Account != environment.Account
 
 	failpoint.Hit("webhook.before_store")
-	key, stored, err := s.store(ctx, environment, event, ignored, body)
+	key, stored, err := s.store(ctx, environment, event, ignored)
 	if err != nil {
 		log.Error("webhook could not be stored: the provider will send it again", "error", err)
 		return answerUnavailable
@@ -97,7 +97,7 @@ func (s *server) storeEvent(ctx context.Context, environment Environment, event 
 
 // store keeps the event, and says which order it belongs to and what has to happen next. An event about money names a
 // payment and no session: its order is found by that, and one that comes before its order waits for it.
-func (s *server) store(ctx context.Context, environment Environment, event payment.Event, ignored bool, body []byte) (order.Key, ledger.Stored, error) {
+func (s *server) store(ctx context.Context, environment Environment, event payment.Event, ignored bool) (order.Key, ledger.Stored, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
 	e := ledger.WebhookEvent{
@@ -109,7 +109,6 @@ func (s *server) store(ctx context.Context, environment Environment, event payme
 		Session:     event.Session,
 		PaymentRef:  event.PaymentRef,
 		Ignored:     ignored,
-		Body:        body,
 	}
 	money := event.Kind == payment.EventRefund || event.Kind == payment.EventDispute
 	if money && !environment.Provider.ValidSession(e.Session) {

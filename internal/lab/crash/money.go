@@ -25,7 +25,7 @@ SELECT count(*) > 0 FROM orders o
 WHERE o.session = $1 AND o.reversal_read_at IS NOT NULL AND o.reversal_due_at IS NULL
   AND NOT EXISTS (SELECT FROM webhook_events e WHERE e.kind IN ('refund', 'dispute') AND e.dispatched_at IS NULL
       AND (e.session = $1 OR e.payment_ref = o.payment_ref))
-  AND NOT EXISTS (SELECT FROM obligations b WHERE b.session = $1 AND b.kind IN ('access', 'revoke')
+  AND NOT EXISTS (SELECT FROM obligations b WHERE b.session = $1 AND b.kind IN ('access', 'access_change')
       AND b.finished_at IS NULL AND b.stopped_at IS NULL AND NOT (b.kind = 'access' AND b.wanted <> 'granted'))`, session).Scan(&done)
 	})
 	return done

@@ -44,7 +44,7 @@ func (s *Shop) Outcome(session string) Outcome {
 	var generations int
 	s.query(func(ctx context.Context, conn *pgx.Conn) error {
 		err := conn.QueryRow(ctx, `
-SELECT coalesce(attention_reason, ''),
+SELECT coalesce((SELECT reason FROM attention w WHERE w.session = o.session ORDER BY since LIMIT 1), ''),
        (SELECT count(*) FROM obligations b WHERE b.session = o.session AND finished_at IS NULL AND stopped_at IS NULL),
        (SELECT count(*) FROM obligations b WHERE b.session = o.session AND finished_at IS NULL AND stopped_at IS NOT NULL),
        (SELECT count(*) FROM obligations b WHERE b.session = o.session AND token IS NOT NULL),

@@ -46,7 +46,7 @@ func TestTheOwnerIsRemindedOnceADayInOneMessage(t *testing.T) {
 	}
 	reconcile(t, s)
 	for _, sql := range []string{ // two days later
-		`UPDATE orders SET attention_at = attention_at - interval '2 days'`,
+		`UPDATE attention SET since = since - interval '2 days'`,
 		`UPDATE alerts SET claimed_at = claimed_at - interval '2 days', day = day - 2`,
 	} {
 		if _, err := s.Database().Exec(t.Context(), sql); err != nil {
@@ -79,7 +79,7 @@ func TestAnEventIsHandedOverWithoutAStarter(t *testing.T) {
 	}
 	t.Cleanup(pool.Close)
 	if _, err := ledger.New(pool).StoreEvent(t.Context(), ledger.WebhookEvent{
-		Environment: "test", ID: "evt_left", Type: harness.Completed, Kind: "checkout", Session: session, Body: []byte("{}")}); err != nil {
+		Environment: "test", ID: "evt_left", Type: harness.Completed, Kind: "checkout", Session: session}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Database().Exec(t.Context(), `UPDATE webhook_events SET received_at = received_at - interval '10 minutes'`); err != nil {

@@ -251,7 +251,8 @@ func stuckOrderIsForgotten(t *testing.T, s *crash.Shop) {
 		c.Items = append(c.Items, sandbox.Item{Price: "price_else", Product: "prod_else"})
 	})
 	s.AwaitState(session, order.CustomerLooking)
-	s.Exec(`UPDATE orders SET created_at = created_at - interval '40 days', attention_at = attention_at - interval '37 days' WHERE session = $1`, session)
+	s.Exec(`UPDATE orders SET created_at = created_at - interval '40 days' WHERE session = $1`, session)
+	s.Exec(`UPDATE attention SET since = since - interval '37 days' WHERE session = $1`, session)
 	out, _, code := s.Command("list", "--attention", "--json")
 	var list []struct {
 		Order          string

@@ -142,7 +142,7 @@ WHERE a.what LIKE 'revoke: revoking%' OR a.what LIKE 'restore: restoring%' ORDER
 func readEnds(ctx context.Context, pool *pgxpool.Pool, of func(string) *Facts) error {
 	rows, err := pool.Query(ctx, `
 SELECT a.session, max(r.finished_at) FROM obligations a
-LEFT JOIN obligations r ON r.environment = a.environment AND r.session = a.session AND r.subject = a.subject AND r.kind = 'revoke'
+LEFT JOIN obligations r ON r.environment = a.environment AND r.session = a.session AND r.subject = a.subject AND r.kind = 'access_change'
 WHERE a.kind = 'access'
 GROUP BY a.session HAVING bool_and(a.wanted = 'revoked' AND r.finished_at IS NOT NULL)`)
 	if err != nil {
@@ -165,10 +165,10 @@ func readWaiting(ctx context.Context, pool *pgxpool.Pool, of func(string) *Facts
 SELECT coalesce(session, ''), 'event ' || type FROM webhook_events WHERE dispatched_at IS NULL
 UNION ALL SELECT session, 'wish to ' || kind FROM requests WHERE carried_out_at IS NULL
 UNION ALL SELECT session, 'look at the money' FROM orders WHERE reversal_due_at IS NOT NULL AND payment = 'confirmed'
-    AND coalesce(attention_step, '') <> 'refund'
-UNION ALL SELECT session, kind || ' ' || subject || ', attempt ' || attempts FROM obligations
-WHERE finished_at IS NULL AND stopped_at IS NULL AND superseded_at IS NULL AND (wanted = 'granted' OR kind = 'revoke')
-UNION ALL SELECT session, 'payment' FROM orders WHERE payment = 'pending' AND attention_at IS NULL`)
+    AND NOT EXISTS (SELECT FROM attention w WHERE w.environment = orders.environment AND w.session = orders.session AND w.step = 'reversal')
+UNION ALL SELECT session, kind || ' ' || subject || ', attempt ' || attempts FROM open_obligations WHERE superseded_at IS NULL
+UNION ALL SELECT session, 'payment' FROM orders WHERE payment = 'pending'
+    AND NOT EXISTS (SELECT FROM attention w WHERE w.environment = orders.environment AND w.session = orders.session)`)
 	if err != nil {
 		return err
 	}
