@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+
+	"handover/internal/lab/stack"
 )
 
 // programs are starter and worker, built once for all shops of this process.
@@ -41,7 +43,7 @@ func Program(name string, failpoints bool) (string, error) {
 // Build compiles programs of this checkout to a file, or into a directory whose path ends with a separator.
 func Build(target string, arguments ...string) error {
 	command := exec.Command("go", append([]string{"build", "-buildvcs=false", "-o", target}, arguments...)...)
-	command.Dir = Root()
+	command.Dir, command.Env = Root(), stack.Compiling(os.Environ())
 	if text, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %v: %w\n%s", arguments, err, text)
 	}

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"handover/internal/lab/await"
@@ -25,6 +29,12 @@ func PinnedVersion(dir, module string) (string, error) {
 		return "", fmt.Errorf("%s/go.mod requires no %s", dir, module)
 	}
 	return string(found[1]), nil
+}
+
+// Compiling is the environment of a build. A third of the compiler's time goes into collecting garbage, which a process
+// of a few seconds need not do before it holds a gigabyte. It is not for the programs that are built.
+func Compiling(environment []string) []string {
+	return slices.Concat(environment, []string{"GOGC=off", "GOMEMLIMIT=1GiB"})
 }
 
 // Build is a program that is built once and then kept.
@@ -55,29 +65,31 @@ func BuildOnce(ctx context.Context, b Build) error {
 		return nil
 	}
 	fmt.Fprintln(b.Out, b.Notice)
-	stop := tellTime(b.Out)
-	defer stop()
 	temporary := b.Target + ".new"
-	arguments := append([]string{"build", "-buildvcs=false", "-o", temporary}, b.Flags...)
-	command := exec.CommandContext(ctx, "go", append(arguments, b.Package)...)
+	arguments := slices.Concat([]string{"build", "-v", "-buildvcs=false", "-o", temporary}, b.Flags, []string{b.Package})
+	command := exec.CommandContext(ctx, "go", arguments...)
 	command.Dir = b.Dir
-	command.Env = append(os.Environ(), "GOWORK=off")
-	if text, err := command.CombinedOutput(); err != nil {
-		return fmt.Errorf("build %s: %w\n%s", filepath.Base(b.Target), err, lastLines(string(text), 20))
+	command.Env = append(Compiling(os.Environ()), "GOWORK=off")
+	var printed progress
+	command.Stdout, command.Stderr = &printed, &printed
+	stop := printed.report(b.Out)
+	defer stop()
+	if err := command.Run(); err != nil {
+		return fmt.Errorf("build %s: %w\n%s", filepath.Base(b.Target), err, lastLines(printed.String(), 20))
 	}
 	return os.Rename(temporary, b.Target)
 }
 
 func awaitLock(ctx context.Context, path string, out io.Writer) (*os.File, error) {
-	told := false
+	reported := false
 	for {
 		lock, err := tryLock(path)
 		if !errors.Is(err, errLocked) {
 			return lock, err
 		}
-		if !told {
+		if !reported {
 			fmt.Fprintln(out, "another process is building it already: waiting for that …")
-			told = true
+			reported = true
 		}
 		if !await.Pause(ctx, 200*time.Millisecond) {
 			return nil, ctx.Err()
@@ -85,13 +97,34 @@ func awaitLock(ctx context.Context, path string, out io.Writer) (*os.File, error
 	}
 }
 
-// tellTime prints a line every 15 seconds, so that a long build does not look like a hang.
-func tellTime(out io.Writer) (stop func()) {
+// progress collects what `go build -v` prints: a line for each package that it compiles and each module that it fetches.
+type progress struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (p *progress) Write(text []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.Write(text)
+}
+
+func (p *progress) String() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.String()
+}
+
+// report prints a line every 15 seconds, so that a long build does not look like a hang.
+func (p *progress) report(out io.Writer) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	started := time.Now()
 	go func() {
 		for await.Pause(ctx, 15*time.Second) {
-			fmt.Fprintf(out, "  … %s\n", time.Since(started).Round(time.Second))
+			text := p.String()
+			fetched := strings.Count(text, "go: downloading ")
+			compiled := strings.Count(text, "\n") - fetched
+			fmt.Fprintf(out, "  … %s: %d modules fetched, %d packages compiled\n", time.Since(started).Round(time.Second), fetched, compiled)
 		}
 	}()
 	return cancel

@@ -25,7 +25,7 @@ func bench(ctx context.Context, root string, arguments []string) (err error) {
 	if err := s.state.Wipe(); err != nil {
 		return err
 	}
-	s.emailsPerSecond = benchRate
+	s.emailsPerSecond, s.shipped = benchRate, true
 	err = together(ctx, func(ctx context.Context) error { return s.startServers(ctx, serverOptions{headless: true}) }, s.build)
 	if err != nil {
 		return err

@@ -42,7 +42,8 @@ type running struct {
 	temporal *stack.Temporal // nil when TEMPORAL_ADDRESS names another one
 	binary   string          // the temporal program; empty like temporal
 
-	emailsPerSecond int // the shop's rate limit; 0 for the demonstration's
+	emailsPerSecond int  // the shop's rate limit; 0 for the demonstration's
+	shipped         bool // the programs are built as a shop has them
 
 	mu       sync.Mutex
 	started  []server

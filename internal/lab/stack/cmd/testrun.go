@@ -31,12 +31,33 @@ func test(ctx context.Context, root string, arguments []string) (err error) {
 	if err := s.startServers(ctx, serverOptions{fast: true, headless: true}); err != nil {
 		return err
 	}
-	command := exec.CommandContext(ctx, "go", slices.Concat(s.testFlags(ctx), withPackage(arguments))...)
+	flags := s.testFlags(ctx)
+	if len(arguments) == 0 {
+		if err := s.compile(ctx, slices.Contains(flags, "-race")); err != nil {
+			return err
+		}
+	}
+	command := exec.CommandContext(ctx, "go", slices.Concat(flags, withPackage(arguments))...)
 	command.Env = slices.Concat(stack.WithoutTemporal(os.Environ()), s.testVariables(),
 		[]string{testenv.ChromiumVariable + "=" + chromium, testenv.RequiredVariable + "=1"})
 	if err := s.shown(command); err != nil {
 		return fmt.Errorf("the tests failed (%w)", err)
 	}
+	return nil
+}
+
+// compile fills Go's cache with everything that the tests are made of. go test would do the same, but its environment is
+// also that of the tests, and cannot be the compiler's.
+func (s *running) compile(ctx context.Context, race bool) error {
+	began := time.Now()
+	fmt.Fprintln(s.say, "compiling the tests …")
+	command := exec.CommandContext(ctx, "go", "list", fmt.Sprintf("-race=%t", race), "-export", "-deps", "-test", "-f", "{{/* nothing */}}", "./...")
+	command.Dir, command.Env = s.root, stack.Compiling(os.Environ())
+	text, err := command.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("compile the tests: %w\n%s", err, text)
+	}
+	s.ready("tests", "", began)
 	return nil
 }
 
