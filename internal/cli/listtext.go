@@ -8,12 +8,11 @@ import (
 
 	"handover/internal/order"
 	"handover/internal/text"
-	"handover/internal/web"
 )
 
 // listedOrder is one order in the JSON of a list.
 type listedOrder struct {
-	web.StatusJSON
+	order.StatusJSON
 	AgeSeconds     int64        `json:"age_seconds"`     // of the order
 	WaitingSeconds int64        `json:"waiting_seconds"` // how long it has needed a person; 0 when it does not
 	Reason         order.Reason `json:"reason"`
@@ -25,7 +24,7 @@ type listedOrder struct {
 func listed(views []order.View, now time.Time) []listedOrder {
 	list := make([]listedOrder, 0, len(views))
 	for _, v := range views {
-		l := listedOrder{StatusJSON: web.Status(v), AgeSeconds: seconds(v.CreatedAt, now), Reason: v.Reason, Step: string(v.Reason.Step()), Next: v.Reason.Remedy(v.Key.String())}
+		l := listedOrder{StatusJSON: order.Status(v), AgeSeconds: seconds(v.CreatedAt, now), Reason: v.Reason, Step: string(v.Reason.Step()), Next: v.Reason.Remedy(v.Key.String())}
 		if v.AttentionAt != nil {
 			l.WaitingSeconds = seconds(*v.AttentionAt, now)
 		}

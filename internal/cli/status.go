@@ -2,7 +2,6 @@ package cli
 
 import (
 	"handover/internal/order"
-	"handover/internal/web"
 )
 
 type statusCommand struct {
@@ -13,7 +12,7 @@ type statusCommand struct {
 func (s *statusCommand) Run(c *console) error {
 	return c.withOrder(s.Order, func(cn *connection, v order.View) error {
 		if s.JSON {
-			return c.printJSON(web.Status(v))
+			return c.printJSON(order.Status(v))
 		}
 		audit, err := cn.ledger.Audit(c.ctx, v.Key)
 		if err != nil {

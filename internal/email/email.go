@@ -57,6 +57,9 @@ func (e *SendError) Error() string {
 
 // Webhook reads the email provider's events.
 type Webhook interface {
+	// Signed checks the signature's headers as far as they can be checked without the body: they are there, whole and not
+	// stale. Errors wrap ErrSignature.
+	Signed(header http.Header, now time.Time) error
 	// Verify checks the signature over the raw body against every configured secret and returns the event's id. Errors
 	// wrap ErrSignature.
 	Verify(header http.Header, body []byte, now time.Time) (id string, err error)

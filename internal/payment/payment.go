@@ -85,6 +85,9 @@ type Facts struct {
 // Provider is one payment provider, configured for one environment.
 type Provider interface {
 	Reader
+	// Signed checks the signature's header as far as it can be checked without the body: it is there, whole and not stale.
+	// Errors wrap ErrSignature.
+	Signed(header http.Header, now time.Time) error
 	// Verify checks the signature over the raw body against every configured secret. Errors wrap ErrSignature.
 	Verify(header http.Header, body []byte, now time.Time) error
 	// Translate reads a verified body. Errors wrap ErrMalformed.

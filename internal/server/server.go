@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
+	accessregistry "handover/internal/access/registry"
 	"handover/internal/app"
 	"handover/internal/dispatch"
 	"handover/internal/email"
@@ -21,6 +22,8 @@ import (
 	"handover/internal/payment"
 	"handover/internal/temporalclient"
 	"handover/internal/web"
+	"handover/internal/web/pages"
+	"handover/internal/web/webhook"
 )
 
 // Run serves until the context ends. The process is the caller's to close.
@@ -63,9 +66,9 @@ func webDeps(ctx context.Context, p *app.Process, d *dispatch.Dispatcher) (web.D
 	if err != nil {
 		return web.Deps{}, nil, err
 	}
-	environments := map[string]web.Environment{}
+	environments := map[string]webhook.Environment{}
 	for name, e := range p.Config.Environments {
-		environments[name] = web.Environment{Name: name, Mode: e.Mode, Account: e.Account, Provider: opened[name]}
+		environments[name] = webhook.Environment{Name: name, Mode: e.Mode, Account: e.Account, Provider: opened[name]}
 	}
 	d.UseFinder(finder(opened))
 	var events email.Webhook
@@ -80,7 +83,7 @@ func webDeps(ctx context.Context, p *app.Process, d *dispatch.Dispatcher) (web.D
 	}
 	return web.Deps{
 		Environments: environments, Orders: p.Ledger, Events: p.Ledger, Dispatcher: d, EmailWebhook: events, EmailEvents: emailEvents{p.Ledger, d},
-		Resender: resender{p.Ledger, d}, Files: bucket, Catalogue: order.NewCatalogue(p.Config.Products), Metrics: p.Counters, Log: p.Log, Now: time.Now,
+		Resender: resender{p.Ledger, d}, Files: bucket, Kinds: accessregistry.Kinds(), Catalogue: order.NewCatalogue(p.Config.Products), Metrics: p.Counters, Log: p.Log, Now: time.Now,
 	}, func() { _ = bucket.Close() }, nil
 }
 
@@ -126,17 +129,17 @@ type resender struct {
 	dispatcher *dispatch.Dispatcher
 }
 
-func (r resender) BuyerResend(ctx context.Context, key order.Key) (web.BuyerResult, error) {
+func (r resender) BuyerResend(ctx context.Context, key order.Key) (pages.BuyerResult, error) {
 	request := order.Request{Key: key, ID: "buyer/" + uuid.NewString(), Kind: flow.KindResend, Who: "buyer", Why: "asked for on the order page"}
 	filed, wait, err := r.ledger.StoreBuyerRequest(ctx, request)
 	if err != nil {
-		return web.BuyerResult{}, err
+		return pages.BuyerResult{}, err
 	}
 	if !filed {
-		return web.BuyerResult{TooSoon: true, RetryAfter: wait}, nil
+		return pages.BuyerResult{TooSoon: true, RetryAfter: wait}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	_ = r.dispatcher.Ask(ctx, request) // what does not go now goes with the dispatcher's loop
-	return web.BuyerResult{Sent: true}, nil
+	return pages.BuyerResult{Sent: true}, nil
 }

@@ -16,15 +16,18 @@ import (
 	"testing"
 	"time"
 
+	accessregistry "handover/internal/access/registry"
 	"handover/internal/email"
 	"handover/internal/ledger"
 	"handover/internal/order"
 	"handover/internal/payment"
 	"handover/internal/web"
+	"handover/internal/web/pages"
+	"handover/internal/web/webhook"
 )
 
-// These stand in for the database, the engine and the providers, whose own tests use the real ones. Here only the
-// answers matter.
+// These are fakes of the database, Temporal and the providers, whose own tests use the real ones. Here only the
+// responses matter.
 
 const testSecret = "secret of the tests"
 
@@ -54,6 +57,16 @@ type fakeProvider struct {
 	prefix         string
 }
 
+// signed is what can be said of a signature without the body.
+func signed(header http.Header) error {
+	if got := header.Get("Test-Signature"); got == "" || got == "stale" {
+		return verify(header, nil)
+	}
+	return nil
+}
+
+func (fakeProvider) Signed(header http.Header, _ time.Time) error { return signed(header) }
+
 func (fakeProvider) Verify(header http.Header, body []byte, _ time.Time) error {
 	return verify(header, body)
 }
@@ -76,6 +89,8 @@ func (fakeProvider) Session(context.Context, string) (payment.Facts, error) {
 
 type fakeMail struct{}
 
+func (fakeMail) Signed(header http.Header, _ time.Time) error { return signed(header) }
+
 func (fakeMail) Verify(header http.Header, body []byte, _ time.Time) (string, error) {
 	return "msg_1", verify(header, body)
 }
@@ -97,7 +112,7 @@ type shop struct {
 	storeErr error
 	handErr  error
 	next     ledger.Stored
-	resend   web.BuyerResult
+	resend   pages.BuyerResult
 
 	events     []ledger.WebhookEvent
 	emails     []order.EmailEvent
@@ -205,7 +220,7 @@ func (s *shop) RecordEmailEvent(_ context.Context, e order.EmailEvent) (bool, er
 	return true, nil
 }
 
-func (s *shop) BuyerResend(context.Context, order.Key) (web.BuyerResult, error) {
+func (s *shop) BuyerResend(context.Context, order.Key) (pages.BuyerResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.resent++
@@ -240,13 +255,13 @@ func newShop(t *testing.T, change ...func(*web.Deps, *web.Config)) *shop {
 		now:   noon,
 	}
 	deps := web.Deps{
-		Environments: map[string]web.Environment{
+		Environments: map[string]webhook.Environment{
 			"test":    {Name: "test", Mode: order.Test, Provider: fakeProvider{prefix: "cs_test_"}},
 			"live":    {Name: "live", Mode: order.Live, Provider: fakeProvider{prefix: "cs_live_"}},
 			"connect": {Name: "connect", Mode: order.Test, Account: "acct_ours", Provider: fakeProvider{prefix: "cs_test_"}},
 		},
 		Orders: s, Events: s, Dispatcher: s, EmailWebhook: fakeMail{}, EmailEvents: s, Resender: s, Files: s,
-		Catalogue: catalogue, Metrics: s,
+		Kinds: accessregistry.Kinds(), Catalogue: catalogue, Metrics: s,
 		Log: slog.New(slog.NewJSONHandler(s.log, nil)),
 		Now: func() time.Time { return s.now },
 	}

@@ -6,21 +6,21 @@ import (
 	"testing"
 	"time"
 
-	"handover/internal/web"
+	"handover/internal/web/pages"
 )
 
 func TestSendItAgain(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name     string
-		result   web.BuyerResult
+		result   pages.BuyerResult
 		location string
 		status   int
 		says     string
 	}{
-		{"sent", web.BuyerResult{Sent: true}, orderPath + "?sent=1", 200, "sending it again, to the same address"},
-		{"too soon", web.BuyerResult{TooSoon: true, RetryAfter: 90 * time.Second}, orderPath + "?sent=soon", 429, "only a little while ago"},
-		{"refused", web.BuyerResult{Refused: true}, orderPath + "?sent=no", 409, "cannot be sent again"},
+		{"sent", pages.BuyerResult{Sent: true}, orderPath + "?sent=1", 200, "sending it again, to the same address"},
+		{"too soon", pages.BuyerResult{TooSoon: true, RetryAfter: 90 * time.Second}, orderPath + "?sent=soon", 429, "only a little while ago"},
+		{"refused", pages.BuyerResult{Refused: true}, orderPath + "?sent=no", 409, "cannot be sent again"},
 	}
 	for _, test := range tests {
 		s := newShop(t)
@@ -45,7 +45,7 @@ func TestSendItAgainIsOnlyForDeliveredOrders(t *testing.T) {
 	for _, state := range states {
 		s := newShop(t)
 		s.set(state.view)
-		s.resend = web.BuyerResult{Sent: true}
+		s.resend = pages.BuyerResult{Sent: true}
 		w := send(s, "POST", orderPath+"/resend", nil)
 		want := state.name == "ready" || state.name == "ready_email_bounced"
 		if (s.resent == 1) != want || w.Code != http.StatusSeeOther {

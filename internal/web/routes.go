@@ -1,29 +1,34 @@
 package web
 
-import "net/http"
+import (
+	"net/http"
+
+	"handover/internal/web/pages"
+	"handover/internal/web/webhook"
+)
 
 // routes is the whole public surface. GET patterns answer HEAD too; what matches none of them is answered by unrouted.
-func (s *server) routes(origin string) (*http.ServeMux, error) {
+func routes(webhooks *webhook.Handlers, site *pages.Site, origin string) (*http.ServeMux, error) {
 	sameOrigin := http.NewCrossOriginProtection()
 	if err := sameOrigin.AddTrustedOrigin(origin); err != nil {
 		return nil, err
 	}
-	sameOrigin.SetDenyHandler(http.HandlerFunc(s.crossOrigin))
+	sameOrigin.SetDenyHandler(http.HandlerFunc(site.CrossOrigin))
 
 	mux := http.NewServeMux()
-	mux.HandleFunc("/webhooks/payments/{environment}", s.paymentWebhook) // any method: it answers 405 itself
-	mux.HandleFunc("/webhooks/email", s.emailWebhook)
+	mux.HandleFunc("/webhooks/payments/{environment}", webhooks.Payment) // any method: it answers 405 itself
+	mux.HandleFunc("/webhooks/email", webhooks.Email)
 
-	mux.HandleFunc("GET /orders/{environment}/{session}", s.orderPage)
-	mux.HandleFunc("GET /orders/{environment}/{session}/downloads/{grant}", s.orderDownload)
-	mux.Handle("POST /orders/{environment}/{session}/resend", sameOrigin.Handler(http.HandlerFunc(s.resend)))
+	mux.HandleFunc("GET /orders/{environment}/{session}", site.OrderPage)
+	mux.HandleFunc("GET /orders/{environment}/{session}/downloads/{grant}", site.OrderDownload)
+	mux.Handle("POST /orders/{environment}/{session}/resend", sameOrigin.Handler(http.HandlerFunc(site.Resend)))
 
-	mux.HandleFunc("GET /d/{token}", s.linkPage)
-	mux.HandleFunc("GET /d/{token}/{grant}", s.linkDownload)
+	mux.HandleFunc("GET /d/{token}", site.LinkPage)
+	mux.HandleFunc("GET /d/{token}/{grant}", site.LinkDownload)
 
-	mux.HandleFunc("GET /{$}", s.home)
-	mux.HandleFunc("GET /assets/{name}", s.asset)
-	mux.HandleFunc("GET /favicon.ico", s.favicon)
-	mux.HandleFunc("GET /robots.txt", s.robots)
+	mux.HandleFunc("GET /{$}", site.Home)
+	mux.HandleFunc("GET /assets/{name}", site.Asset)
+	mux.HandleFunc("GET /favicon.ico", site.Favicon)
+	mux.HandleFunc("GET /robots.txt", site.Robots)
 	return mux, nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"handover/internal/order"
+	"handover/internal/web/respond"
 )
 
 const (
@@ -36,12 +37,12 @@ func NewServer(h http.Handler, addr string) *http.Server {
 // that may be a buyer's link.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
-	out := &response{ResponseWriter: w}
+	out := &respond.Recorder{ResponseWriter: w}
 	r = s.clean(r)
 	defer func() {
 		s.recovered(out, r, recover())
-		s.Log.LogAttrs(r.Context(), slog.LevelInfo, "request", s.line(out, r, time.Since(began))...)
-		if out.abort {
+		s.log.LogAttrs(r.Context(), slog.LevelInfo, "request", s.line(out, r, time.Since(began))...)
+		if out.Abort {
 			panic(http.ErrAbortHandler)
 		}
 	}()
@@ -74,24 +75,24 @@ func (s *server) clean(r *http.Request) *http.Request {
 	return &copied
 }
 
-// unrouted answers what no route takes, with ServeMux's own verdict: not found, or another method.
+// unrouted answers what no route takes as ServeMux classifies it: not found, or another method.
 func (s *server) unrouted(w http.ResponseWriter, r *http.Request) {
-	verdict := &headerOnly{header: http.Header{}}
-	s.mux.ServeHTTP(verdict, r)
-	if allow := verdict.header.Get("Allow"); allow != "" {
+	classified := &headerOnly{header: http.Header{}}
+	s.mux.ServeHTTP(classified, r)
+	if allow := classified.header.Get("Allow"); allow != "" {
 		w.Header().Set("Allow", allow)
-		s.message(w, r, messageMethod)
+		s.pages.MethodNotAllowed(w, r)
 		return
 	}
-	s.message(w, r, messageNotFound)
+	s.pages.NotFound(w, r)
 }
 
-func (s *server) recovered(w *response, r *http.Request, cause any) {
+func (s *server) recovered(w *respond.Recorder, r *http.Request, cause any) {
 	if cause == nil {
 		return
 	}
 	if cause == http.ErrAbortHandler {
-		w.abort = true
+		w.Abort = true
 		return
 	}
 	// The text of a panic may hold anything; that of the runtime's own errors holds indexes and types.
@@ -99,24 +100,24 @@ func (s *server) recovered(w *response, r *http.Request, cause any) {
 	if err, own := cause.(runtime.Error); own {
 		text = err.Error()
 	}
-	s.Log.Error("request panicked", "route", r.Pattern, "panic", text, "stack", string(debug.Stack()))
-	if w.status != 0 {
-		w.abort = true
+	s.log.Error("request panicked", "route", r.Pattern, "panic", text, "stack", string(debug.Stack()))
+	if w.Status != 0 {
+		w.Abort = true
 		return
 	}
-	s.message(w, r, messageFailed)
+	s.pages.Failed(w, r)
 }
 
-func (s *server) line(w *response, r *http.Request, took time.Duration) []slog.Attr {
+func (s *server) line(w *respond.Recorder, r *http.Request, took time.Duration) []slog.Attr {
 	attrs := []slog.Attr{
 		slog.String("method", r.Method),
 		slog.String("route", r.Pattern),
-		slog.Int("status", w.status),
-		slog.Int64("bytes", w.bytes),
+		slog.Int("status", w.Status),
+		slog.Int64("bytes", w.Bytes),
 		slog.Int64("duration_ms", took.Milliseconds()),
 	}
-	if w.order != (order.Key{}) {
-		attrs = append(attrs, slog.String("order", w.order.String()))
+	if w.Order != (order.Key{}) {
+		attrs = append(attrs, slog.String("order", w.Order.String()))
 	}
 	return attrs
 }
@@ -129,50 +130,6 @@ func secure(h http.Header) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-Robots-Tag", "noindex")
 	h.Set("X-Content-Type-Options", "nosniff")
-}
-
-// response remembers what the log line needs.
-type response struct {
-	http.ResponseWriter
-	status int // 0 until the header is sent
-	bytes  int64
-	order  order.Key
-	abort  bool // the answer cannot be finished: cut the connection
-}
-
-func (w *response) WriteHeader(status int) {
-	if w.status == 0 && status >= 200 {
-		w.status = status
-		if w.Header().Get("Cache-Control") == "" {
-			w.Header().Set("Cache-Control", "no-store") // net/http's own errors drop it
-		}
-	}
-	w.ResponseWriter.WriteHeader(status)
-}
-
-func (w *response) Write(p []byte) (int, error) {
-	if w.status == 0 {
-		w.WriteHeader(http.StatusOK)
-	}
-	n, err := w.ResponseWriter.Write(p)
-	w.bytes += int64(n)
-	return n, err
-}
-
-// Unwrap lets http.ResponseController reach the connection.
-func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// about puts the order into the request's log line.
-func about(w http.ResponseWriter, key order.Key) {
-	if r, ours := w.(*response); ours {
-		r.order = key
-	}
-}
-
-// started says whether the answer's header has gone out.
-func started(w http.ResponseWriter) bool {
-	r, ours := w.(*response)
-	return ours && r.status != 0
 }
 
 // headerOnly takes an answer's header and drops the rest.

@@ -14,6 +14,7 @@ import (
 	"handover/internal/order"
 	"handover/internal/payment/stripe"
 	"handover/internal/web"
+	"handover/internal/web/webhook"
 )
 
 // What broke webhooks of other shops, each tried at the whole route with Stripe's own signatures and shapes. Every test is
@@ -32,7 +33,7 @@ func stripeShop(t *testing.T, secrets ...string) *shop {
 		t.Fatal(err)
 	}
 	return newShop(t, func(d *web.Deps, _ *web.Config) {
-		d.Environments["test"] = web.Environment{Name: "test", Mode: order.Test, Provider: p}
+		d.Environments["test"] = webhook.Environment{Name: "test", Mode: order.Test, Provider: p}
 	})
 }
 

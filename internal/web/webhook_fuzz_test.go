@@ -19,6 +19,7 @@ import (
 	"handover/internal/payment/creem"
 	"handover/internal/payment/stripe"
 	"handover/internal/web"
+	"handover/internal/web/webhook"
 )
 
 // The secrets that sign the bodies of the mutation tests.
@@ -95,9 +96,9 @@ func realProviders(t testing.TB) func(*web.Deps, *web.Config) {
 		t.Fatal(err)
 	}
 	return func(d *web.Deps, _ *web.Config) {
-		d.Environments = map[string]web.Environment{}
+		d.Environments = map[string]webhook.Environment{}
 		for name, p := range map[string]payment.Provider{"stripe": s, "creem": c} {
-			d.Environments[name] = web.Environment{Name: name, Mode: order.Test, Provider: p}
+			d.Environments[name] = webhook.Environment{Name: name, Mode: order.Test, Provider: p}
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -51,7 +52,7 @@ func TestEndlessChunkedBodyIsCutOffInFlatMemory(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 
-	_, _ = fmt.Fprint(conn, "POST /webhooks/payments/test HTTP/1.1\r\nHost: shop.test\r\nTransfer-Encoding: chunked\r\n\r\n")
+	_, _ = fmt.Fprint(conn, "POST /webhooks/payments/test HTTP/1.1\r\nHost: shop.test\r\nTest-Signature: any\r\nTransfer-Encoding: chunked\r\n\r\n")
 	sent := make(chan int64, 1)
 	go func() {
 		chunk := []byte(fmt.Sprintf("%x\r\n%s\r\n", 1<<16, strings.Repeat(" ", 1<<16)))
@@ -98,8 +99,7 @@ func TestAnnouncedSizeIsRefusedUnread(t *testing.T) {
 
 func TestSlowBodyIsCutOff(t *testing.T) {
 	t.Parallel()
-	s := newShop(t)
-	web.SetBodyTime(s.Handler, 50*time.Millisecond)
+	s := newShop(t, func(_ *web.Deps, c *web.Config) { c.BodyTime = 50 * time.Millisecond })
 	server := httptest.NewServer(s)
 	defer server.Close()
 	conn, err := net.Dial("tcp", server.Listener.Addr().String())
@@ -107,7 +107,7 @@ func TestSlowBodyIsCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	_, _ = fmt.Fprintf(conn, "POST /webhooks/payments/test HTTP/1.1\r\nHost: shop.test\r\nContent-Length: %d\r\n\r\n{", len(paid))
+	_, _ = fmt.Fprintf(conn, "POST /webhooks/payments/test HTTP/1.1\r\nHost: shop.test\r\nTest-Signature: any\r\nContent-Length: %d\r\n\r\n{", len(paid))
 	reader := bufio.NewReader(conn)
 	response, err := http.ReadResponse(reader, nil)
 	if err != nil {
@@ -137,3 +137,61 @@ func TestCutBodyStoresNothing(t *testing.T) {
 type brokenReader struct{}
 
 func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+func TestABodyWithoutAUsableSignatureIsNotRead(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/webhooks/payments/test", "/webhooks/email"} {
+		for _, signature := range []string{"", "stale"} {
+			s := newShop(t)
+			body := &spaces{}
+			r := httptest.NewRequest(http.MethodPost, path, body)
+			r.ContentLength = -1
+			r.Header.Set("Test-Signature", signature)
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, r)
+			if w.Code != 401 || body.taken != 0 {
+				t.Errorf("%s, signature %q: got %d after %d bytes", path, signature, w.Code, body.taken)
+			}
+		}
+	}
+}
+
+// held is a body that says when its reading begins and ends when it is released.
+type held struct{ begun, release chan struct{} }
+
+func (h held) Read([]byte) (int, error) {
+	h.begun <- struct{}{}
+	<-h.release
+	return 0, io.EOF
+}
+
+func TestMoreThan64BodiesAtOnceAreSentAway(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	deliver := func(body io.Reader) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodPost, "/webhooks/payments/test", body)
+		r.Header.Set("Test-Signature", "any")
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		return w
+	}
+	body := held{make(chan struct{}), make(chan struct{})}
+	var reading sync.WaitGroup
+	for range 64 {
+		reading.Go(func() { deliver(body) })
+		<-body.begun
+	}
+
+	if w := deliver(strings.NewReader("{}")); w.Code != 503 || w.Header().Get("Retry-After") == "" {
+		t.Errorf("got %d, Retry-After %q", w.Code, w.Header().Get("Retry-After"))
+	}
+	if w := get(s, orderPath); w.Code != 200 {
+		t.Errorf("a page is answered with %d meanwhile", w.Code)
+	}
+
+	close(body.release)
+	reading.Wait()
+	if w := post(s, "/webhooks/payments/test", []byte(paid)); w.Code != 200 {
+		t.Errorf("afterwards: got %d", w.Code)
+	}
+}

@@ -235,14 +235,14 @@ func TestStoreFailureAsksForAnotherTry(t *testing.T) {
 	}
 }
 
-func TestEngineAwayIsStill200(t *testing.T) {
+func TestTemporalAwayIsStill200(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s.handErr = errors.New("engine is away")
+	s.handErr = errors.New("Temporal is away")
 	if w := post(s, "/webhooks/payments/test", []byte(paid)); w.Code != 200 {
 		t.Errorf("got %d", w.Code)
 	}
-	if !strings.Contains(s.log.String(), "not handed over yet") {
+	if !strings.Contains(s.log.String(), "not dispatched yet") {
 		t.Error("the log does not say so")
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"handover/internal/lab/stack"
 	"handover/internal/lab/stack/testenv"
 	"handover/internal/order"
-	"handover/internal/web"
 )
 
 // Options differ from test to test.
@@ -126,7 +125,7 @@ func (s *Shop) At(point string) *harness.Held {
 func (s *Shop) Eventually(what string, holds func() bool) { s.t.Helper(); await.True(s.t, what, holds) }
 
 // Status is an order as the order page tells it; empty while it does not answer.
-func (s *Shop) Status(session string) web.StatusJSON {
+func (s *Shop) Status(session string) order.StatusJSON {
 	s.t.Helper()
 	status, _ := harness.Status(s.t.Context(), s.PublicURL, "test/"+session)
 	return status

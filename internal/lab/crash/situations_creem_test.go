@@ -9,11 +9,10 @@ import (
 	"handover/internal/lab/crash"
 	"handover/internal/lab/sandbox"
 	"handover/internal/order"
-	"handover/internal/web"
 )
 
 // atCreem is an order of the shop's Creem environment as its page tells it.
-func atCreem(t *testing.T, s *crash.Shop, checkout string) (status web.StatusJSON) {
+func atCreem(t *testing.T, s *crash.Shop, checkout string) (status order.StatusJSON) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.PublicURL+"/orders/creem/"+checkout, nil)
 	must(t, err)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"handover/internal/web"
+	"handover/internal/order"
 )
 
 // Completed is the event that most orders begin with.
@@ -44,7 +44,7 @@ func Licenses(text string) []string { return licensePattern.FindAllString(text, 
 var ErrNoStatus = errors.New("the order page gives no status")
 
 // Status is an order as the order page of a starter tells it.
-func Status(ctx context.Context, starter, key string) (status web.StatusJSON, err error) {
+func Status(ctx context.Context, starter, key string) (status order.StatusJSON, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, starter+"/orders/"+key, nil)
 	if err != nil {
 		return status, err

@@ -21,17 +21,25 @@ const (
 // key (https://docs.creem.io/learn/webhooks/verify-webhook-requests). The scheme has no timestamp, so an old delivery that
 // somebody recorded verifies again: what was already handled is told by the event's id, and a payment is never believed
 // from a webhook.
-func (p *Provider) Verify(header http.Header, body []byte, _ time.Time) error {
-	signatures := parseSignatures(header.Values(signatureHeader))
-	if len(signatures) == 0 {
-		return fmt.Errorf("%w: no usable %s header", payment.ErrSignature, signatureHeader)
+func (p *Provider) Verify(header http.Header, body []byte, now time.Time) error {
+	if err := p.Signed(header, now); err != nil {
+		return err
 	}
+	signatures := parseSignatures(header.Values(signatureHeader))
 	for _, secret := range p.secrets {
 		if providerhttp.Match(providerhttp.SHA256(secret, body), signatures) {
 			return nil
 		}
 	}
 	return fmt.Errorf("%w: no secret made the signature", payment.ErrSignature)
+}
+
+// Signed says whether the header has a signature.
+func (p *Provider) Signed(header http.Header, _ time.Time) error {
+	if len(parseSignatures(header.Values(signatureHeader))) == 0 {
+		return fmt.Errorf("%w: no usable %s header", payment.ErrSignature, signatureHeader)
+	}
+	return nil
 }
 
 // parseSignatures collects what could be a signature from every line, and from lines that a proxy has joined.

@@ -1,11 +1,10 @@
-package web
+package pages
 
 import (
 	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"html/template"
 	"io/fs"
 	"mime"
 	"net/http"
@@ -14,14 +13,14 @@ import (
 	"strings"
 )
 
-//go:embed pages/*.html
+//go:embed html/*.html
 var pageFiles embed.FS
 
 //go:embed assets/*
 var assetFiles embed.FS
 
-// chrome is what every page has around its content.
-type chrome struct {
+// layout is what every page has around its content.
+type layout struct {
 	Title       string
 	Shop        string
 	ContactText string
@@ -31,8 +30,8 @@ type chrome struct {
 	Live        bool   // the page has more to say soon: order.js asks, and a browser without scripts loads it again
 }
 
-func (s *server) chrome(title string) chrome {
-	c := chrome{Title: title, Shop: s.ShopName, ContactText: s.Contact, Base: s.base, Assets: assetsVersion}
+func (s *Site) layout(title string) layout {
+	c := layout{Title: title, Shop: s.ShopName, ContactText: s.Contact, Base: s.Base, Assets: assetsVersion}
 	switch {
 	case strings.HasPrefix(s.Contact, "https://"), strings.HasPrefix(s.Contact, "http://"):
 		c.ContactHref = s.Contact
@@ -43,14 +42,10 @@ func (s *server) chrome(title string) chrome {
 	return c
 }
 
-func (s *server) parsePages() (*template.Template, error) {
-	return template.ParseFS(pageFiles, "pages/*.html")
-}
-
-// render makes the whole page before it sends any of it, so that a page is never half an error.
-func (s *server) render(w http.ResponseWriter, r *http.Request, status int, name string, model any) {
+// render executes the whole page before it sends any of it, so that a page is never half an error.
+func (s *Site) render(w http.ResponseWriter, r *http.Request, status int, name string, model any) {
 	var page bytes.Buffer
-	if err := s.pages.ExecuteTemplate(&page, name, model); err != nil {
+	if err := s.templates.ExecuteTemplate(&page, name, model); err != nil {
 		s.Log.Error("page could not be rendered", "page", name, "route", r.Pattern, "error", err)
 		status = http.StatusInternalServerError
 		page.Reset()
@@ -82,8 +77,8 @@ var assetsVersion = func() string {
 	return hex.EncodeToString(sum.Sum(nil)[:6])
 }()
 
-// asset serves the style sheet and the script. They hold nothing of anybody, so they may be cached.
-func (s *server) asset(w http.ResponseWriter, r *http.Request) {
+// Asset serves the style sheet and the script. They hold nothing of anybody, so they may be cached.
+func (s *Site) Asset(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	content, err := assetFiles.ReadFile("assets/" + name)
 	if err != nil {
@@ -96,12 +91,14 @@ func (s *server) asset(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(content) // the client may be gone
 }
 
-func (s *server) favicon(w http.ResponseWriter, _ *http.Request) {
+// Favicon says that there is no icon.
+func (s *Site) Favicon(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Cache-Control", "public, max-age=86400")
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (s *server) robots(w http.ResponseWriter, _ *http.Request) {
+// Robots lets crawlers fetch the pages.
+func (s *Site) Robots(w http.ResponseWriter, _ *http.Request) {
 	const text = "User-agent: *\nDisallow: /\n"
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))

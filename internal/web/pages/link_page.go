@@ -1,4 +1,4 @@
-package web
+package pages
 
 import (
 	"context"
@@ -9,19 +9,20 @@ import (
 
 	"handover/internal/ledger"
 	"handover/internal/order"
+	"handover/internal/web/respond"
 )
 
 // tokenLength is the length of an emailed link's token: 32 bytes in unpadded base64url.
 const tokenLength = 43
 
-// linkPage answers GET /d/{token}, the emailed link. Fetching it uses nothing up: mail scanners fetch links too.
-func (s *server) linkPage(w http.ResponseWriter, r *http.Request) {
+// LinkPage answers GET /d/{token}, the emailed link. Fetching it uses nothing up: mail scanners fetch links too.
+func (s *Site) LinkPage(w http.ResponseWriter, r *http.Request) {
 	v, ok := s.readLink(w, r)
 	if !ok {
 		return
 	}
 	page := s.orderModel(v, pageByLink)
-	page.offer(s, v, true, s.base+"/d/"+r.PathValue("token")+"/")
+	page.showGrants(s, v, true, s.Base+"/d/"+r.PathValue("token")+"/")
 	status := http.StatusOK
 	switch page.State {
 	case order.CustomerEnded:
@@ -32,8 +33,8 @@ func (s *server) linkPage(w http.ResponseWriter, r *http.Request) {
 	s.render(w, r, status, "order", page)
 }
 
-// linkDownload answers GET /d/{token}/{grant}.
-func (s *server) linkDownload(w http.ResponseWriter, r *http.Request) {
+// LinkDownload answers GET /d/{token}/{grant}.
+func (s *Site) LinkDownload(w http.ResponseWriter, r *http.Request) {
 	v, ok := s.readLink(w, r)
 	if !ok {
 		return
@@ -43,7 +44,7 @@ func (s *server) linkDownload(w http.ResponseWriter, r *http.Request) {
 
 // readLink reads the order of the path's token. An unknown token and an impossible one get the same answer. When the
 // bool is false, the answer has been given.
-func (s *server) readLink(w http.ResponseWriter, r *http.Request) (order.View, bool) {
+func (s *Site) readLink(w http.ResponseWriter, r *http.Request) (order.View, bool) {
 	token := r.PathValue("token")
 	if _, err := base64.RawURLEncoding.DecodeString(token); err != nil || len(token) != tokenLength {
 		s.message(w, r, messageLink)
@@ -60,6 +61,6 @@ func (s *server) readLink(w http.ResponseWriter, r *http.Request) (order.View, b
 		s.away(w, r, err)
 		return order.View{}, false
 	}
-	about(w, v.Key)
+	respond.About(w, v.Key)
 	return v, true
 }

@@ -1,4 +1,4 @@
-package web
+package pages
 
 import (
 	"context"
@@ -10,10 +10,11 @@ import (
 
 	"handover/internal/ledger"
 	"handover/internal/order"
+	"handover/internal/web/respond"
 )
 
-// resend answers the page's "send it again": the same message to the same address, as often as the ledger allows.
-func (s *server) resend(w http.ResponseWriter, r *http.Request) {
+// Resend answers the page's "send it again": the same message to the same address, as often as the ledger allows.
+func (s *Site) Resend(w http.ResponseWriter, r *http.Request) {
 	key, v, ok := s.readOrder(w, r)
 	if !ok {
 		return
@@ -34,7 +35,7 @@ func (s *server) resend(w http.ResponseWriter, r *http.Request) {
 	s.resent(w, r, key, result)
 }
 
-func (s *server) resent(w http.ResponseWriter, r *http.Request, key order.Key, result BuyerResult) {
+func (s *Site) resent(w http.ResponseWriter, r *http.Request, key order.Key, result BuyerResult) {
 	word, status := "no", http.StatusConflict
 	switch {
 	case result.Sent:
@@ -43,8 +44,8 @@ func (s *server) resent(w http.ResponseWriter, r *http.Request, key order.Key, r
 		word, status = "soon", http.StatusTooManyRequests
 	}
 	w.Header().Set("Vary", "Accept")
-	if !wantsJSON(r) {
-		w.Header().Set("Location", s.base+"/orders/"+key.String()+"?sent="+word)
+	if !respond.WantsJSON(r) {
+		w.Header().Set("Location", s.Base+"/orders/"+key.String()+"?sent="+word)
 		w.WriteHeader(http.StatusSeeOther)
 		return
 	}
@@ -52,10 +53,5 @@ func (s *server) resent(w http.ResponseWriter, r *http.Request, key order.Key, r
 		seconds := math.Ceil(max(result.RetryAfter, time.Second).Seconds())
 		w.Header().Set("Retry-After", strconv.Itoa(int(seconds)))
 	}
-	writeJSON(w, status, map[string]bool{"sent": result.Sent})
-}
-
-// crossOrigin refuses a form that another site sent.
-func (s *server) crossOrigin(w http.ResponseWriter, r *http.Request) {
-	s.message(w, r, messageCrossOrigin)
+	respond.JSON(w, status, map[string]bool{"sent": result.Sent})
 }

@@ -1,34 +1,30 @@
-package web
-
-import (
-	"handover/internal/order"
-)
+package order
 
 // StatusJSON is an order as JSON, for the buyer's page and the operator's commands alike.
 type StatusJSON struct {
-	Order         string              `json:"order"`
-	Payment       PaymentJSON         `json:"payment"`
-	Access        AccessJSON          `json:"access"`
-	Email         EmailJSON           `json:"email"`
-	CustomerState order.CustomerState `json:"customer_state"`
-	Downloads     []DownloadJSON      `json:"downloads,omitempty"` // only where the page offers them
-	Licenses      []LicenseJSON       `json:"licenses,omitempty"`  // only where the page offers them
+	Order         string         `json:"order"`
+	Payment       PaymentJSON    `json:"payment"`
+	Access        AccessJSON     `json:"access"`
+	Email         EmailJSON      `json:"email"`
+	CustomerState CustomerState  `json:"customer_state"`
+	Downloads     []DownloadJSON `json:"downloads,omitempty"` // only where the page offers them
+	Licenses      []LicenseJSON  `json:"licenses,omitempty"`  // only where the page offers them
 }
 
 // PaymentJSON is the first fact.
 type PaymentJSON struct {
-	State order.PaymentState `json:"state"`
+	State PaymentState `json:"state"`
 }
 
 // AccessJSON is the second fact.
 type AccessJSON struct {
-	State order.AccessState `json:"state"`
+	State AccessState `json:"state"`
 }
 
 // EmailJSON is the third fact, with the evidence beside it.
 type EmailJSON struct {
-	State    order.EmailState `json:"state"`
-	Delivery order.Delivery   `json:"delivery"` // empty until there is some
+	State    EmailState `json:"state"`
+	Delivery Delivery   `json:"delivery"` // empty until there is some
 }
 
 // DownloadJSON is a file that can be fetched now.
@@ -44,7 +40,7 @@ type LicenseJSON struct {
 }
 
 // Status is what anybody may know of an order: the three facts and nothing of the buyer.
-func Status(v order.View) StatusJSON {
+func Status(v View) StatusJSON {
 	return StatusJSON{
 		Order:         v.Key.String(),
 		Payment:       PaymentJSON{v.Facts.Payment},

@@ -1,4 +1,4 @@
-package web
+package pages
 
 import (
 	"path"
@@ -6,12 +6,6 @@ import (
 	"time"
 
 	"handover/internal/order"
-)
-
-// The kinds of access that a page can hand out itself.
-const (
-	kindDownload order.AccessKind = "download"
-	kindLicense  order.AccessKind = "license"
 )
 
 // ended are the grants' states that a page tells apart from "not yet".
@@ -29,8 +23,8 @@ func usable(v order.View, g order.Grant) order.AccessState {
 	return g.State
 }
 
-// offered are the grants that a page may hand out now.
-func offered(v order.View) []order.Grant {
+// available are the grants that a page may hand out now.
+func available(v order.View) []order.Grant {
 	var grants []order.Grant
 	for _, g := range v.Grants {
 		if usable(v, g) == order.AccessGranted {
@@ -43,50 +37,52 @@ func offered(v order.View) []order.Grant {
 // windowOpen says whether the page by session id still offers downloads and keys. A session id shows up in logs and in
 // the browser's history, and is printed in the emails; the emailed link does not, and has no such limit. After a relink an
 // earlier email opens nothing, so its session id does not either.
-func (s *server) windowOpen(v order.View) bool {
+func (s *Site) windowOpen(v order.View) bool {
 	return !v.Relinked() && v.ConfirmedAt != nil && s.Now().Before(v.ConfirmedAt.Add(s.PageDownloadFor))
 }
 
-// downloads lists the files on offer, with their addresses under the page's.
-func downloads(grants []order.Grant, prefix string) []DownloadJSON {
-	var list []DownloadJSON
-	for _, g := range grants {
-		if g.Kind == kindDownload && g.File != "" {
-			list = append(list, DownloadJSON{Name: path.Base(g.File), URL: prefix + strconv.FormatInt(g.ID, 10)})
-		}
-	}
-	return list
+// goods are what a page hands out itself.
+type goods struct {
+	downloads []order.DownloadJSON
+	licenses  []order.LicenseJSON
+	elsewhere []string // products whose access is given at another provider
 }
 
-func (s *server) licenses(grants []order.Grant) []LicenseJSON {
-	var list []LicenseJSON
-	for _, g := range grants {
-		if g.Kind == kindLicense && g.Secret != "" {
-			list = append(list, LicenseJSON{Product: s.productName(g.Product), Key: g.Secret})
+// goods sorts grants by what their kinds present. A download's address is under the page's.
+func (s *Site) goods(grants []order.Grant, prefix string) goods {
+	var g goods
+	for _, grant := range grants {
+		switch present := s.Kinds.Present(grant); {
+		case present.File != "":
+			g.downloads = append(g.downloads, order.DownloadJSON{Name: path.Base(present.File), URL: prefix + strconv.FormatInt(grant.ID, 10)})
+		case present.Key != "":
+			g.licenses = append(g.licenses, order.LicenseJSON{Product: s.productName(grant.Product), Key: present.Key})
+		default:
+			g.elsewhere = append(g.elsewhere, s.productName(grant.Product))
 		}
 	}
-	return list
+	return g
 }
 
-func (s *server) productName(id string) string {
+func (s *Site) productName(id string) string {
 	if p, found := s.Catalogue.Product(id); found && p.Name != "" {
 		return p.Name
 	}
 	return id
 }
 
-// grantOf finds a grant of the order, and of this order only, by the number in a download's address.
-func grantOf(v order.View, number string) (order.Grant, bool) {
+// fileOf finds a grant of the order, and of this order only, by the number in a download's address, with its file.
+func (s *Site) fileOf(v order.View, number string) (grant order.Grant, file string) {
 	id, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || strconv.FormatInt(id, 10) != number {
-		return order.Grant{}, false
+		return order.Grant{}, ""
 	}
 	for _, g := range v.Grants {
-		if g.ID == id && g.Kind == kindDownload && g.File != "" {
-			return g, true
+		if g.ID == id {
+			return g, s.Kinds.Present(g).File
 		}
 	}
-	return order.Grant{}, false
+	return order.Grant{}, ""
 }
 
 // refusal is the page for access that may not be used now, and whether there is one.
@@ -113,5 +109,5 @@ func closedMessage(v order.View) message {
 	return messageWindow
 }
 
-// readTime bounds a look into the ledger for a page.
+// readTime bounds a read of the ledger for a page.
 const readTime = 5 * time.Second

@@ -1,4 +1,4 @@
-package web
+package pages
 
 import (
 	"handover/internal/order"
@@ -6,40 +6,40 @@ import (
 
 // words are what the page says about a state, in the words of somebody who bought something.
 type words struct {
-	tone     tone
-	pill     string
-	headline string
-	lead     []string
-	askShop  bool
+	status     status
+	badge      string
+	headline   string
+	paragraphs []string
+	askShop    bool
 }
 
 var stateWords = map[order.CustomerState]words{
-	order.CustomerWaiting: {toneWait, "Waiting", "Waiting for payment confirmation", []string{
+	order.CustomerWaiting: {statusWait, "Waiting", "Waiting for payment confirmation", []string{
 		"This usually takes a few seconds. You can leave this page open: it updates by itself.",
 	}, false},
-	order.CustomerProcessing: {toneWait, "On its way", "Waiting for payment confirmation", []string{
+	order.CustomerProcessing: {statusWait, "On its way", "Waiting for payment confirmation", []string{
 		"Your payment is on its way. With bank debits and transfers it can take days until it arrives.",
 		"Please do not pay again. As soon as the money is there, we email you and your order appears here.",
 	}, false},
-	order.CustomerFailed: {toneStop, "Not paid", "The payment did not go through", []string{
+	order.CustomerFailed: {statusStop, "Not paid", "The payment did not go through", []string{
 		"Nothing was delivered. You can try again in the shop, perhaps with another way to pay.",
 	}, true},
-	order.CustomerPreparing: {toneWait, "Paid", "Preparing your download", []string{
+	order.CustomerPreparing: {statusWait, "Paid", "Preparing your download", []string{
 		"Thank you, your payment has arrived. This takes a moment, and the page updates by itself.",
 	}, false},
-	order.CustomerEmailPending: {toneDone, "Ready", "Your order is ready", nil, false},
-	order.CustomerReady:        {toneDone, "Ready", "Your order is ready", nil, false},
-	order.CustomerBounced:      {toneDone, "Ready", "Your order is ready", nil, true},
-	order.CustomerOnHold: {toneCare, "On hold", "On hold while the payment is being disputed", []string{
+	order.CustomerEmailPending: {statusDone, "Ready", "Your order is ready", nil, false},
+	order.CustomerReady:        {statusDone, "Ready", "Your order is ready", nil, false},
+	order.CustomerBounced:      {statusDone, "Ready", "Your order is ready", nil, true},
+	order.CustomerOnHold: {statusCare, "On hold", "On hold while the payment is being disputed", []string{
 		"Access is paused until the bank has decided. Nothing is lost: if the payment stands, it comes back by itself.",
 	}, true},
-	order.CustomerEnded: {toneStop, "Ended", "Access has ended", []string{
+	order.CustomerEnded: {statusStop, "Ended", "Access has ended", []string{
 		"Downloads and licence keys of this order no longer work.",
 	}, true},
-	order.CustomerLooking: {toneCare, "With the shop", "We are looking into it", []string{
+	order.CustomerLooking: {statusCare, "With the shop", "We are looking into it", []string{
 		"Something about this order needs a person at the shop. You need not pay again.",
 	}, true},
-	order.CustomerNotOurs: {toneTodo, "Elsewhere", "This order is not delivered here", []string{
+	order.CustomerNotOurs: {statusTodo, "Elsewhere", "This order is not delivered here", []string{
 		"What you bought reaches you another way. The shop can tell you how.",
 	}, true},
 }
@@ -49,26 +49,26 @@ func wordsFor(v order.View) words {
 	w := stateWords[state]
 	switch state {
 	case order.CustomerEmailPending:
-		w.lead = emailPendingWords(v)
+		w.paragraphs = emailPendingWords(v)
 	case order.CustomerEnded:
-		w.headline, w.lead = endedWords(v, w)
+		w.headline, w.paragraphs = endedWords(v, w)
 	case order.CustomerReady:
-		w.lead = []string{"Email sent" + at(v) + "."}
+		w.paragraphs = []string{"Email sent" + at(v) + "."}
 	case order.CustomerBounced:
-		w.lead = []string{bouncedWords(v)}
+		w.paragraphs = []string{bouncedWords(v)}
 	}
 	return w
 }
 
 // endedWords say why access has ended, where the money says it.
-func endedWords(v order.View, w words) (headline string, lead []string) {
+func endedWords(v order.View, w words) (headline string, paragraphs []string) {
 	switch {
 	case v.FullyRefunded():
 		return "Refunded: access has ended", []string{"The payment was returned, so downloads and licence keys of this order no longer work."}
 	case v.Dispute == order.DisputeLost:
 		return w.headline, []string{"The bank has taken the payment back, so downloads and licence keys of this order no longer work."}
 	}
-	return w.headline, w.lead
+	return w.headline, w.paragraphs
 }
 
 func bouncedWords(v order.View) string {

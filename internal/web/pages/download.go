@@ -1,0 +1,35 @@
+package pages
+
+import (
+	"net/http"
+
+	"handover/internal/order"
+	"handover/internal/web/respond"
+)
+
+// download serves a grant's file. The ledger is read at each request, because a revoked grant is dead at once and an old
+// page or a bookmarked address opens nothing.
+func (s *Site) download(w http.ResponseWriter, r *http.Request, v order.View, open bool) {
+	grant, file := s.fileOf(v, r.PathValue("grant"))
+	if file == "" {
+		s.message(w, r, messageNotFound)
+		return
+	}
+	if m, refused := refusal(v, grant); refused {
+		s.message(w, r, m)
+		return
+	}
+	if !open {
+		s.message(w, r, closedMessage(v))
+		return
+	}
+	err := s.Files.Serve(w, r, file)
+	if err == nil || r.Context().Err() != nil {
+		return // the buyer's own hanging up is no fault
+	}
+	s.Log.Error("granted download not served: check that the bucket has the file",
+		"order", v.Key.String(), "product", grant.Product, "error", err)
+	if !respond.Started(w) {
+		s.message(w, r, messageFile)
+	}
+}
