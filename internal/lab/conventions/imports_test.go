@@ -39,7 +39,7 @@ var rules = []rule{
 	},
 	{
 		why: "a port knows the domain and how findings and settings are put",
-		of:  []string{"internal/access", "internal/email", "internal/payment"}, only: []string{"internal/order", "internal/finding", "internal/setting"},
+		of:  []string{"internal/access", "internal/email", "internal/payment"}, only: []string{"internal/order", "internal/finding", "internal/setting", "internal/text"},
 	},
 	{
 		why: "a payment provider knows its port and no other adapter",
@@ -62,11 +62,15 @@ var rules = []rule{
 	},
 	{
 		why: "leaves of the tree: anybody may use them, so they know nobody",
-		of:  []string{"internal/setting", "internal/finding", "internal/failpoint", "internal/providerhttp", "internal/files"}, only: []string{},
+		of:  []string{"internal/setting", "internal/finding", "internal/failpoint", "internal/providerhttp", "internal/files", "internal/text"}, only: []string{},
 	},
 	{
 		why: "pages and webhooks read and store: what is decided is decided behind their interfaces",
 		of:  []string{"internal/web/..."}, never: []string{"activities", "workflows", "internal/flow", "internal/dispatch", "internal/config", "internal/payment/registry", "internal/email/registry"},
+	},
+	{
+		why: "the starter starts and signals runs, and does not link what works on them",
+		of:  []string{"starter", "internal/cli", "internal/server"}, never: []string{"activities", "workflows"}, deep: true,
 	},
 	{
 		why: "a workflow is replayed: it may not ask the ledger, a provider or the clock",
