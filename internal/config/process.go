@@ -31,7 +31,7 @@ func LoadProcess(getenv func(string) (string, bool), defaultAdmin string) (Proce
 	}
 	p := Process{
 		DatabaseURL: read("DATABASE_URL", ""),
-		ListenAddr:  read("LISTEN_ADDR", ":8080"),
+		ListenAddr:  read("LISTEN_ADDR", "127.0.0.1:8080"),
 		AdminAddr:   read("ADMIN_ADDR", defaultAdmin),
 		TaskQueue:   read("TASK_QUEUE", "handover"),
 		ConfigPath:  read("HANDOVER_CONFIG", "handover.toml"),

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	htmltemplate "html/template"
+	"regexp"
 	"slices"
 	"strings"
 	texttemplate "text/template"
+	"unicode"
+	"unicode/utf8"
 
 	"handover/internal/text"
 )
@@ -21,10 +24,10 @@ var (
 	accessHTML = htmltemplate.Must(htmltemplate.ParseFS(templates, "templates/access.html"))
 )
 
-// Lengths in characters at which what others typed is cut.
 const (
-	maxSubjectNames = 120
-	maxName         = 80
+	maxSubjectNames = 120 // characters of the products' names in a subject
+	maxName         = 40  // characters of a buyer's name; a longer text is none
+	maxDigits       = 2   // digits in a name
 )
 
 // Access is what the access email tells.
@@ -84,7 +87,7 @@ func newAccessPage(a Access) accessPage {
 		OrderRef: text.Line(a.OrderRef),
 		Link:     a.Link,
 	}
-	if name := cut(text.Line(a.BuyerName), maxName); !noName(name) {
+	if name := text.Line(a.BuyerName); isName(name) {
 		p.Greeting = "Hello " + name + ","
 	}
 	var names []string
@@ -140,13 +143,22 @@ func list(names []string) string {
 	return cut(names[0], maxSubjectNames)
 }
 
-// noName knows the words that shop software writes when there is no name.
-func noName(name string) bool {
+// notAName finds what an address of the web or of a mailbox has: the shop's domain never sends a stranger's link.
+var notAName = regexp.MustCompile(`[/:@]|[.．。｡]\p{L}{2}`)
+
+// isName says whether what the buyer typed looks like a name, and is not a word that shop software writes for none.
+func isName(name string) bool {
 	switch strings.ToLower(name) {
 	case "", "<nil>", "null", "(null)", "undefined":
-		return true
+		return false
 	}
-	return false
+	digits := 0
+	for _, c := range name {
+		if unicode.IsDigit(c) {
+			digits++
+		}
+	}
+	return utf8.RuneCountInString(name) <= maxName && digits <= maxDigits && !notAName.MatchString(name)
 }
 
 func nameOr(name, fallback string) string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -100,7 +101,11 @@ func TestNamesAreTextAndNothingElse(t *testing.T) {
 		if want := "Your download: " + name; subject != want {
 			t.Errorf("subject %q; want %q", subject, want)
 		}
-		for _, want := range []string{"Hello " + name + ",", "order from " + name + ".", "- " + name, "    " + name} {
+		greeting := "Hello " + name + ","
+		if slices.Contains([]string{`<a href="https://evil.test">Claim</a>`, `</title><script>alert(1)</script>`, `{{.Email}}`, `100%s %d`}, name) {
+			greeting = "Hello,"
+		}
+		for _, want := range []string{greeting, "order from " + name + ".", "- " + name, "    " + name} {
 			if !strings.Contains(text, want) {
 				t.Errorf("the text lacks %q:\n%s", want, text)
 			}
@@ -122,7 +127,9 @@ func TestNamesAreTextAndNothingElse(t *testing.T) {
 
 func TestGreetingWithoutAName(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"", "  \t\n", "<nil>", "null", "undefined", "\u202e"} {
+	for _, name := range []string{"", "  \t\n", "<nil>", "null", "undefined", "\u202e",
+		"your account is locked: evil.example", "https://evil.test/x", "evil.test", "Ann www.evil.test", "ann@evil.test", "evil．test",
+		"Call 0800 123", strings.Repeat("Anna ", 9)} {
 		a := sample()
 		a.BuyerName = name
 		_, text, html, err := email.RenderAccess(a)
@@ -131,6 +138,18 @@ func TestGreetingWithoutAName(t *testing.T) {
 		}
 		if !strings.HasPrefix(text, "Hello,\n") || !strings.Contains(html, ">Hello,<") {
 			t.Errorf("name %q: greeting is not plain:\n%s", name, text)
+		}
+	}
+}
+
+func TestGreetingByName(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"Ann", "J. R. R. Tolkien", "Charles III", "Jean-Luc d'Ormesson", "Müller 2", "李小龙"} {
+		a := sample()
+		a.BuyerName = name
+		_, text, _, err := email.RenderAccess(a)
+		if err != nil || !strings.HasPrefix(text, "Hello "+name+",\n") {
+			t.Errorf("%q: %v\n%s", name, err, text)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"mime"
-	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -81,7 +80,7 @@ func TestServesWholeFileAsAttachment(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"Content-Type":        "application/pdf",
-		"Content-Disposition": `attachment; filename="guide.pdf"`,
+		"Content-Disposition": `attachment; filename=guide.pdf`,
 		"Accept-Ranges":       "bytes",
 		"Content-Length":      "36",
 	} {
@@ -126,22 +125,13 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-func TestSeveralRangesComeInParts(t *testing.T) {
+func TestSeveralRangesAreAnsweredWithTheWholeFile(t *testing.T) {
 	t.Parallel()
 	_, _, get := shelf(t, "guide.pdf")
-	response := get("GET", "guide.pdf", "Range", "bytes=20-24,0-4")
-	_, params, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
-	if err != nil || response.StatusCode != 206 {
-		t.Fatalf("got %d, %v", response.StatusCode, err)
-	}
-	parts := multipart.NewReader(response.Body, params["boundary"])
-	for _, want := range []string{text[20:25], text[0:5]} {
-		part, err := parts.NextPart()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, _ := io.ReadAll(part); string(got) != want {
-			t.Errorf("got part %q, want %q", got, want)
+	for _, ranges := range []string{"bytes=20-24,0-4", "bytes=-1,-1,-1", "bytes=0-0,", "bytes=0-4, 6-8"} {
+		response := get("GET", "guide.pdf", "Range", ranges)
+		if body := read(t, response); response.StatusCode != 200 || body != text {
+			t.Errorf("%s: got %d %q, want all of it", ranges, response.StatusCode, body)
 		}
 	}
 }
@@ -171,7 +161,7 @@ func TestNamesBeyondASCII(t *testing.T) {
 	name := `Größe 100% "neu".epub`
 	_, _, get := shelf(t, name)
 	header := get("GET", name).Header.Get("Content-Disposition")
-	want := `attachment; filename="Gr__e 100_ _neu_.epub"; filename*=UTF-8''Gr%C3%B6%C3%9Fe%20100%25%20%22neu%22.epub`
+	want := `attachment; filename*=utf-8''Gr%C3%B6%C3%9Fe%20100%25%20%22neu%22.epub`
 	if header != want {
 		t.Errorf("got  %s\nwant %s", header, want)
 	}

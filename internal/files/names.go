@@ -40,30 +40,7 @@ func contentType(name, stored string) string {
 	return "application/octet-stream"
 }
 
-// disposition offers the file for saving under its name: a plain one for old clients and, where that loses something,
-// the exact one in UTF-8 (https://www.rfc-editor.org/rfc/rfc6266#section-4.3).
+// disposition offers the file for saving under its name (https://www.rfc-editor.org/rfc/rfc6266).
 func disposition(name string) string {
-	name = strings.ToValidUTF8(name, "_")
-	var plain, exact strings.Builder
-	for _, c := range name {
-		if c < ' ' || c >= 0x7f || strings.ContainsRune(`"\%/`, c) {
-			plain.WriteByte('_')
-		} else {
-			plain.WriteRune(c)
-		}
-	}
-	value := `attachment; filename="` + plain.String() + `"`
-	if plain.String() == name {
-		return value
-	}
-	const hex = "0123456789ABCDEF"
-	for i := range len(name) {
-		c := name[i]
-		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("!#$&+-.^_`|~", c) >= 0 {
-			exact.WriteByte(c)
-			continue
-		}
-		exact.Write([]byte{'%', hex[c>>4], hex[c&15]})
-	}
-	return value + "; filename*=UTF-8''" + exact.String()
+	return mime.FormatMediaType("attachment", map[string]string{"filename": strings.ToValidUTF8(name, "_")})
 }

@@ -12,8 +12,8 @@ import (
 // long as it likes.
 const idle = 60 * time.Second
 
-// Serve answers with the file as an attachment: whole, one range, several ranges, or the head of it. An error means that
-// the bucket failed; when nothing of the answer has been sent by then, the header is as it was before.
+// Serve answers with the file as an attachment: whole, one range, or the head of it. An error means that the bucket
+// failed; when nothing of the response has been sent by then, the header is as it was before.
 func (b *Bucket) Serve(w http.ResponseWriter, r *http.Request, name string) error {
 	attrs, err := b.blobs.Attributes(r.Context(), name)
 	if err != nil {
@@ -35,6 +35,12 @@ func (b *Bucket) Serve(w http.ResponseWriter, r *http.Request, name string) erro
 	}
 	defer file.closeReader()
 
+	// net/http serves several ranges from a goroutine of its own that outlives the request, and each range would be a call
+	// to the bucket. The whole file is a valid response (https://www.rfc-editor.org/rfc/rfc9110#section-14.2).
+	if ranges := r.Header.Values("Range"); len(ranges) > 1 || strings.Contains(r.Header.Get("Range"), ",") {
+		r = r.Clone(r.Context())
+		r.Header.Del("Range")
+	}
 	paced := &pacedWriter{ResponseWriter: w, control: http.NewResponseController(w)}
 	http.ServeContent(paced, r, "", attrs.ModTime, file)
 	if file.err != nil {

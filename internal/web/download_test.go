@@ -186,7 +186,7 @@ func TestRangeAndResumeThroughTheWholeServer(t *testing.T) {
 	if whole.Code != 200 || whole.Body.String() != content || whole.Header().Get("Cache-Control") != "no-store" {
 		t.Fatalf("whole: got %d, %d bytes, %v", whole.Code, whole.Body.Len(), whole.Header())
 	}
-	if got := whole.Header().Get("Content-Disposition"); !strings.Contains(got, "filename*=UTF-8''Gr%C3%B6%C3%9Fe.epub") {
+	if got := whole.Header().Get("Content-Disposition"); !strings.Contains(got, "filename*=utf-8''Gr%C3%B6%C3%9Fe.epub") {
 		t.Errorf("disposition %s", got)
 	}
 	for range 100 {

@@ -310,7 +310,7 @@ func TestEveryAnswerKeepsToItself(t *testing.T) {
 	for _, path := range []string{orderPath, "/d/" + token, orderPath + "/downloads/7", "/nothing", "/webhooks/payments/test", "/"} {
 		w := get(s, path)
 		for name, want := range map[string]string{
-			"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex", "X-Content-Type-Options": "nosniff",
+			"Cache-Control": "no-store", "Referrer-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin", "Strict-Transport-Security": "max-age=31536000", "X-Robots-Tag": "noindex", "X-Content-Type-Options": "nosniff",
 		} {
 			if got := w.Header().Get(name); got != want {
 				t.Errorf("%s: %s is %q", path, name, got)

@@ -53,7 +53,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 {
 		_ = control.SetReadDeadline(began.Add(bodyTime))
 	}
-	secure(w.Header())
+	s.secure(w.Header())
 	if _, pattern := s.mux.Handler(r); pattern == "" {
 		s.unrouted(out, r)
 		return
@@ -122,14 +122,18 @@ func (s *server) line(w *respond.Recorder, r *http.Request, took time.Duration) 
 	return attrs
 }
 
-// secure sets what every answer has. There is nothing on our pages that is not ours.
-func secure(h http.Header) {
+// secure sets what every response has. Everything on our pages is ours, and nobody else's page may show it.
+func (s *server) secure(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "+
 		"img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	h.Set("Cache-Control", "no-store")
-	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Referrer-Policy", "same-origin")
 	h.Set("X-Robots-Tag", "noindex")
 	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	if s.https {
+		h.Set("Strict-Transport-Security", "max-age=31536000")
+	}
 }
 
 // headerOnly takes an answer's header and drops the rest.

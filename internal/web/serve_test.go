@@ -58,7 +58,7 @@ func TestSmallRoutes(t *testing.T) {
 		kind, holds string
 	}{
 		"/":                 {200, "text/html", "Example Shop"},
-		"/robots.txt":       {200, "text/plain", "Disallow: /"},
+		"/robots.txt":       {200, "text/plain", "Disallow: /webhooks/\n"},
 		"/favicon.ico":      {204, "", ""},
 		"/assets/order.css": {200, "text/css", "--ground"},
 		"/assets/order.js":  {200, "text/javascript", "use strict"},
@@ -89,6 +89,10 @@ func TestPublicPathIsBeforeEveryLink(t *testing.T) {
 				t.Errorf("%s: got %d without %s", path, w.Code, want)
 			}
 		}
+	}
+	plain := newShop(t, func(_ *web.Deps, c *web.Config) { c.PublicURL = "http://localhost:8080" })
+	if got := get(plain, "/").Header().Get("Strict-Transport-Security"); got != "" {
+		t.Errorf("without https: Strict-Transport-Security %q", got)
 	}
 	if w := get(s, "/shop"); w.Code != 200 {
 		t.Errorf("home: got %d", w.Code)

@@ -47,6 +47,7 @@ type Config struct {
 type server struct {
 	log   *slog.Logger
 	base  string // the path of PublicURL, without a trailing slash
+	https bool   // buyers come by https only
 	mux   *http.ServeMux
 	pages *pages.Site
 }
@@ -66,7 +67,7 @@ func New(deps Deps, config Config) (http.Handler, error) {
 		deps.Metrics = noMetrics{}
 	}
 
-	s := &server{log: deps.Log, base: strings.TrimRight(public.Path, "/")}
+	s := &server{log: deps.Log, base: strings.TrimRight(public.Path, "/"), https: public.Scheme == "https"}
 	s.pages, err = pages.New(pages.Deps{
 		Orders: deps.Orders, ValidSession: deps.validSession, Resender: deps.Resender, Files: deps.Files, Kinds: deps.Kinds,
 		Catalogue: deps.Catalogue, Log: deps.Log, Now: deps.Now,

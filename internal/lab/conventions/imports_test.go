@@ -44,17 +44,17 @@ var rules = []rule{
 	{
 		why: "a payment provider knows its port and no other adapter",
 		of:  []string{"internal/payment/..."}, but: []string{"internal/payment", "internal/payment/registry"},
-		only: []string{"internal/order", "internal/finding", "internal/setting", "internal/payment", "internal/providerhttp"},
+		only: []string{"internal/order", "internal/finding", "internal/setting", "internal/text", "internal/payment", "internal/providerhttp"},
 	},
 	{
 		why: "an email provider knows its port and no other adapter",
 		of:  []string{"internal/email/..."}, but: []string{"internal/email", "internal/email/registry"},
-		only: []string{"internal/order", "internal/finding", "internal/setting", "internal/email", "internal/providerhttp"},
+		only: []string{"internal/order", "internal/finding", "internal/setting", "internal/text", "internal/email", "internal/providerhttp"},
 	},
 	{
 		why: "a kind of access knows its port and no other kind",
 		of:  []string{"internal/access/..."}, but: []string{"internal/access", "internal/access/registry"},
-		only: []string{"internal/order", "internal/finding", "internal/setting", "internal/access", "internal/providerhttp"},
+		only: []string{"internal/order", "internal/finding", "internal/setting", "internal/text", "internal/access", "internal/providerhttp"},
 	},
 	{
 		why: "the configuration asks adapters through the registries that it is given",

@@ -73,5 +73,6 @@ func New(deps Deps, config Config) (*Site, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parse the pages: %w", err)
 	}
+	deps.Orders = newBounded(deps.Orders)
 	return &Site{Deps: deps, Config: config, templates: templates}, nil
 }

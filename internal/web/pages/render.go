@@ -97,9 +97,9 @@ func (s *Site) Favicon(w http.ResponseWriter, _ *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// Robots lets crawlers fetch the pages.
+// Robots lets crawlers fetch the pages, because only then do they see that a page is not to be listed.
 func (s *Site) Robots(w http.ResponseWriter, _ *http.Request) {
-	const text = "User-agent: *\nDisallow: /\n"
+	const text = "User-agent: *\nDisallow: /webhooks/\n"
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	_, _ = w.Write([]byte(text)) // the client may be gone
