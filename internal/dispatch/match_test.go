@@ -24,7 +24,7 @@ func refunded(t *testing.T, named string) *bench {
 	b := ownBench(t, testenv.Temporal(t))
 	b.must(b.ledger.StartSync(t.Context(), b.key.Environment))
 	b.exec(`UPDATE sales_lists SET covered_from = now() - interval '1 hour'`)
-	_, _, err := b.ledger.StoreReversal(t.Context(), ledger.WebhookEvent{
+	_, err := b.ledger.StoreEvent(t.Context(), ledger.WebhookEvent{
 		Environment: b.key.Environment, ID: "evt_1", Type: "charge.refunded", Kind: "refund", Session: named, PaymentRef: "pi_1",
 	})
 	b.must(err)

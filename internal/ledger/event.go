@@ -24,8 +24,9 @@ type WebhookEvent struct {
 
 // Stored says what became of an event and what has to happen next.
 type Stored struct {
-	New  bool
-	Next Next
+	New     bool
+	Session string // the order that the event belongs to; empty for one that waits for its order
+	Next    Next
 }
 
 // Next is what an event asks of Temporal. The ledger decides it: Temporal forgets a workflow ID after retention.
@@ -108,9 +109,25 @@ SELECT (SELECT ignored FROM decided) AS ignored, EXISTS (SELECT FROM event) AS e
            SELECT FROM open_obligations b WHERE b.environment = @environment AND b.session = @session) AS unfinished
 FROM (VALUES (1)) one LEFT JOIN orders o ON o.environment = @environment AND o.session = @session`
 
-// StoreEvent stores an event, and the order row of a checkout session, in one statement and so one commit. The end of a
-// checkout that is not in the ledger is kept and makes no order: most checkouts that expire were abandoned.
+// StoreEvent stores an event and says what follows. One about a refund or a dispute names a payment: its order is found by
+// that, and one that comes before its order waits for it.
 func (l *Ledger) StoreEvent(ctx context.Context, e WebhookEvent) (Stored, error) {
+	reversal := e.Kind == kindRefund || e.Kind == kindDispute
+	if reversal && e.PaymentRef+e.Session != "" && !e.Ignored {
+		return l.storeReversal(ctx, e)
+	}
+	return l.storeCheckout(ctx, e)
+}
+
+// The kinds of events about a reversal, as payment.EventKind has them.
+const (
+	kindRefund  = "refund"
+	kindDispute = "dispute"
+)
+
+// storeCheckout stores an event, and the order row of a checkout session, in one statement and so one commit. The end of a
+// checkout that is not in the ledger is kept and makes no order: most checkouts that expire were abandoned.
+func (l *Ledger) storeCheckout(ctx context.Context, e WebhookEvent) (Stored, error) {
 	rows, _ := l.pool.Query(ctx, storeEvent, pgx.StrictNamedArgs{
 		"environment": e.Environment, "event": e.ID, "type": e.Type, "kind": e.Kind, "hint": e.Hint,
 		"session": e.Session, "payment_ref": e.PaymentRef, "ignored": e.Ignored || e.Session == "",
@@ -123,7 +140,7 @@ func (l *Ledger) StoreEvent(ctx context.Context, e WebhookEvent) (Stored, error)
 		return Stored{New: k.EventNew}, nil
 	}
 
-	stored := Stored{New: k.EventNew, Next: k.next()}
+	stored := Stored{New: k.EventNew, Session: e.Session, Next: k.next()}
 	if stored.Next == NextNothing && !k.Dispatched {
 		return stored, l.MarkDispatched(ctx, order.Key{Environment: e.Environment, Session: e.Session}, e.ID)
 	}

@@ -28,20 +28,19 @@ WITH known AS MATERIALIZED (
 SELECT EXISTS (SELECT FROM event), coalesce((SELECT session FROM known), ''),
        coalesce((SELECT dispatched_at IS NOT NULL FROM webhook_events WHERE environment = @environment AND event_id = @event), false)`
 
-// StoreReversal stores an event about a refund or a dispute and returns the session it belongs to: empty for one whose
-// order is not known, which waits for it.
-func (l *Ledger) StoreReversal(ctx context.Context, e WebhookEvent) (session string, s Stored, err error) {
+// storeReversal stores an event about a refund or a dispute. Its session is empty while its order is not known.
+func (l *Ledger) storeReversal(ctx context.Context, e WebhookEvent) (s Stored, err error) {
 	var dispatched bool
 	err = l.pool.QueryRow(ctx, storeReversal, pgx.StrictNamedArgs{
 		"environment": e.Environment, "event": e.ID, "type": e.Type, "kind": e.Kind, "payment_ref": e.PaymentRef, "session": e.Session,
-	}).Scan(&s.New, &session, &dispatched)
+	}).Scan(&s.New, &s.Session, &dispatched)
 	if err != nil {
-		return "", Stored{}, safe("store an event", err)
+		return Stored{}, safe("store an event", err)
 	}
-	if session != "" && !dispatched {
+	if s.Session != "" && !dispatched {
 		s.Next = NextReversal
 	}
-	return session, s, nil
+	return s, nil
 }
 
 // Unattached is an event about the money of a payment whose order is not known.

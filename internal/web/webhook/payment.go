@@ -87,29 +87,23 @@ func (h *Handlers) storeEvent(ctx context.Context, environment Environment, even
 	return responseStored
 }
 
-// store keeps the event, and says which order it belongs to and what has to happen next. An event about money names a
-// payment and no session: its order is found by that, and one that comes before its order waits for it.
+// store commits the event, and says which order it belongs to and what has to happen next.
 func (h *Handlers) store(ctx context.Context, environment Environment, event payment.Event, ignored bool) (order.Key, ledger.Stored, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
-	e := ledger.WebhookEvent{
+	session := event.Session
+	if !environment.Provider.ValidSession(session) {
+		session = "" // of a reversal: the payment names the order as well
+	}
+	stored, err := h.Events.StoreEvent(ctx, ledger.WebhookEvent{
 		Environment: environment.Name,
 		ID:          event.ID,
 		Type:        event.Type,
 		Kind:        string(event.Kind),
 		Hint:        string(event.Hint),
-		Session:     event.Session,
+		Session:     session,
 		PaymentRef:  event.PaymentRef,
 		Ignored:     ignored,
-	}
-	money := event.Kind == payment.EventRefund || event.Kind == payment.EventDispute
-	if money && !environment.Provider.ValidSession(e.Session) {
-		e.Session = ""
-	}
-	if money && e.PaymentRef+e.Session != "" && !ignored {
-		session, stored, err := h.Events.StoreReversal(ctx, e)
-		return order.Key{Environment: environment.Name, Session: session}, stored, err
-	}
-	stored, err := h.Events.StoreEvent(ctx, e)
-	return order.Key{Environment: environment.Name, Session: event.Session}, stored, err
+	})
+	return order.Key{Environment: environment.Name, Session: stored.Session}, stored, err
 }

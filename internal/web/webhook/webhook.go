@@ -27,7 +27,6 @@ const (
 // Events stores the payment providers' events.
 type Events interface {
 	StoreEvent(ctx context.Context, e ledger.WebhookEvent) (ledger.Stored, error)
-	StoreReversal(ctx context.Context, e ledger.WebhookEvent) (session string, s ledger.Stored, err error)
 }
 
 // Dispatcher hands a stored event to Temporal and marks it dispatched.
