@@ -12,7 +12,7 @@ var manuals = map[string]manual{
 		examples: []string{
 			"list --attention",
 			"status live/cs_live_a1b2",
-			`resend live/cs_live_a1b2 --reason "mistyped" --to alex@example.com`,
+			`resend live/cs_live_a1b2 --reason "mistyped" --to alex@example.net`,
 			"check",
 		},
 		details: "ORDER is ENVIRONMENT/SESSION, for example live/cs_live_a1b2; flags may stand before or after it. Every command but serve " +
@@ -26,13 +26,13 @@ var manuals = map[string]manual{
 	},
 	"status": {examples: []string{"status live/cs_live_a1b2", "status live/cs_live_a1b2 --json"}},
 	"list": {
-		examples: []string{"list --attention", "list --email alex@example.com", "list --unreached --json"},
+		examples: []string{"list --attention", "list --email alex@example.net", "list --unreached --json"},
 		details:  "Without a filter, the newest orders. Choose one filter.",
 	},
 	"resend": {
 		examples: []string{
 			`resend live/cs_live_a1b2 --reason "not in the inbox"`,
-			`resend live/cs_live_a1b2 --reason "mistyped" --to alex@example.com`,
+			`resend live/cs_live_a1b2 --reason "mistyped" --to alex@example.net`,
 		},
 		details: "A new generation has a key of its own, so this is a second email. Links that were sent keep working.",
 	},
