@@ -9,21 +9,22 @@ import (
 	"handover/internal/finding"
 	"handover/internal/order"
 	"handover/internal/payment"
+	"handover/internal/text"
 )
 
 const nameCatalogue = payment.FindingCatalogue
 
-// stand is what the accounts have of the catalogue's ids.
-type stand struct {
+// listings are what the accounts have of the catalogue's ids.
+type listings struct {
 	environments []config.Environment
 	sold         []map[string]payment.Listing // by environment, in the same order
 	live         bool                         // there is a live environment, and the others are for trying out
 }
 
-// catalogue holds the catalogue against the accounts. An id belongs to one account in one mode, so that one account does
+// catalogue compares the catalogue with the accounts. An id belongs to one account in one mode, so that one account does
 // not know it means nothing; that none does is a mistake.
 func (s Shop) catalogue(environments []config.Environment, inspections []payment.Inspection) []Check {
-	st := stand{environments: environments, live: s.live()}
+	st := listings{environments: environments, live: s.live()}
 	for _, i := range inspections {
 		st.sold = append(st.sold, i.Sold)
 	}
@@ -38,12 +39,12 @@ func (s Shop) catalogue(environments []config.Environment, inspections []payment
 		}
 	}
 	if len(list) == 0 && known > 0 {
-		list = append(list, good(nameCatalogue, fmt.Sprintf("%s of %s can be bought", many(known, "price or product id"), many(len(s.Config.Products), "product"))))
+		list = append(list, good(nameCatalogue, fmt.Sprintf("%s of %s can be bought", text.Count(known, "price or product id"), text.Count(len(s.Config.Products), "product"))))
 	}
 	return list
 }
 
-func (st stand) product(p order.Product) []Check {
+func (st listings) product(p order.Product) []Check {
 	list := st.unknown(p)
 	covered, doubt := false, false
 	for i, e := range st.environments {
@@ -66,10 +67,10 @@ func (st stand) product(p order.Product) []Check {
 }
 
 // counts says whether sales are made in the environment.
-func (st stand) counts(e config.Environment) bool { return !st.live || e.Mode == order.Live }
+func (st listings) counts(e config.Environment) bool { return !st.live || e.Mode == order.Live }
 
 // unknown are the ids that no account has, of which every account was asked.
-func (st stand) unknown(p order.Product) (list []Check) {
+func (st listings) unknown(p order.Product) (list []Check) {
 	for _, ref := range p.SoldAs {
 		nowhere := true
 		for _, sold := range st.sold {
@@ -85,7 +86,7 @@ func (st stand) unknown(p order.Product) (list []Check) {
 
 // unsaleable are the ids that an account has and that nobody can buy, or that are not delivered. Beside another price that
 // can be bought they are left over from before.
-func (st stand) unsaleable(p order.Product, i int) (list []Check) {
+func (st listings) unsaleable(p order.Product, i int) (list []Check) {
 	e, sold := st.environments[i], st.sold[i]
 	replaced := slices.ContainsFunc(p.SoldAs, func(ref string) bool {
 		return sold[ref] == payment.ListedActive && strings.HasPrefix(ref, "price_")
@@ -105,11 +106,11 @@ func (st stand) unsaleable(p order.Product, i int) (list []Check) {
 		if !st.counts(e) || replaced {
 			f.State = finding.Warning
 		}
-		list = append(list, told(e.Name, f)...)
+		list = append(list, checksOf(e.Name, f)...)
 	}
 	return list
 }
 
-func (st stand) anywhere(ref string, listing payment.Listing) bool {
+func (st listings) anywhere(ref string, listing payment.Listing) bool {
 	return slices.ContainsFunc(st.sold, func(sold map[string]payment.Listing) bool { return sold[ref] == listing })
 }

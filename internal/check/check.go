@@ -1,5 +1,5 @@
-// Package check holds a shop's configuration against the real services: what would lose a sale, what would not but should
-// be known, and what to do about each. It only reads, and everything that can be looked at is, whatever else has failed.
+// Package check checks a shop's configuration against the real services: what would lose a sale, what would not but should
+// be known, and the remedy for each. It only reads, and checks all that can be checked, whatever else has failed.
 package check
 
 import (
@@ -15,11 +15,10 @@ import (
 	"handover/internal/payment"
 )
 
-// The time that things may take. No look at one thing takes longer than limit; nothing is waited for longer than patience,
-// also where a call does not heed its context.
+// One check takes at most limit, and all of them at most total, also where a call does not honour its context.
 const (
-	limit    = 10 * time.Second
-	patience = 25 * time.Second
+	limit = 10 * time.Second
+	total = 25 * time.Second
 )
 
 // Check is one line of the answer.
@@ -52,11 +51,11 @@ func (r Report) count(state finding.State) (n int) {
 	return n
 }
 
-// Shop is what is looked at.
+// Shop is what is checked.
 type Shop struct {
 	Config  *config.Config // nil when it cannot be read
 	Problem error          // why it cannot, or what is wrong with the process's settings
-	// DatabaseURL and TaskQueue are settings of the process. An empty URL is not looked at.
+	// DatabaseURL and TaskQueue are settings of the process. An empty URL is reported and not opened.
 	DatabaseURL string
 	TaskQueue   string
 
@@ -66,35 +65,35 @@ type Shop struct {
 	OpenTemporal func() (c client.Client, namespace string, err error)
 }
 
-// look is one part of the whole, which runs beside the others.
-type look struct {
+// part is one of the checks that run side by side.
+type part struct {
 	name string
 	run  func(context.Context) []Check
 }
 
 // Run runs all checks at once.
 func Run(ctx context.Context, s Shop) Report {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, total)
 	defer cancel()
-	looks := s.looks()
-	results := make([]chan []Check, len(looks))
-	for i, l := range looks {
+	parts := s.parts()
+	results := make([]chan []Check, len(parts))
+	for i, p := range parts {
 		results[i] = make(chan []Check, 1)
-		go func() { results[i] <- l.run(ctx) }()
+		go func() { results[i] <- p.run(ctx) }()
 	}
 	r := Report{Checks: []Check{}}
-	// A call that heeds its context is given the time to say that it has ended.
-	late, cancelLate := context.WithTimeout(context.WithoutCancel(ctx), patience+time.Second)
+	// A call that honours its context is given the time to return.
+	late, cancelLate := context.WithTimeout(context.WithoutCancel(ctx), total+time.Second)
 	defer cancelLate()
-	for i, l := range looks {
-		r.Checks = append(r.Checks, await(late, l, results[i])...)
+	for i, p := range parts {
+		r.Checks = append(r.Checks, await(late, p, results[i])...)
 	}
 	r.OK = r.Failures() == 0
 	return r
 }
 
 // await prefers a result that is there over the time that is up.
-func await(late context.Context, l look, result chan []Check) []Check {
+func await(late context.Context, p part, result chan []Check) []Check {
 	select {
 	case found := <-result:
 		return found
@@ -104,29 +103,29 @@ func await(late context.Context, l look, result chan []Check) []Check {
 	case found := <-result:
 		return found
 	default:
-		return []Check{fail(l.name, "there was no answer", "Is it reachable from this machine? Run starter check again.")}
+		return []Check{fail(p.name, "there was no response", "Is it reachable from this machine? Run starter check again.")}
 	}
 }
 
-// looks are in the order in which their results are told.
-func (s Shop) looks() []look {
-	looks := []look{
+// parts are in the sequence in which their results are printed.
+func (s Shop) parts() []part {
+	parts := []part{
 		{nameConfiguration, func(context.Context) []Check { return s.configuration() }},
 		{nameDatabase, s.database},
 		{nameTemporal, s.temporal},
 	}
 	if s.Config == nil {
-		return looks
+		return parts
 	}
-	return slices.Insert(looks, 1,
-		look{nameAddress, s.publicAddress},
-		look{payment.FindingKey, s.payments},
-		look{nameFiles, s.files},
-		look{email.FindingKey, s.sender})
+	return slices.Insert(parts, 1,
+		part{nameAddress, s.publicAddress},
+		part{payment.FindingKey, s.payments},
+		part{nameFiles, s.files},
+		part{email.FindingKey, s.sender})
 }
 
-// told are findings about an environment, or about none.
-func told(environment string, findings ...finding.Finding) []Check {
+// checksOf are findings about an environment, or about none.
+func checksOf(environment string, findings ...finding.Finding) []Check {
 	list := make([]Check, len(findings))
 	for i, f := range findings {
 		list[i] = Check{Name: f.Name, Environment: environment, State: f.State, Says: f.Says, Next: f.Next}
@@ -134,9 +133,9 @@ func told(environment string, findings ...finding.Finding) []Check {
 	return list
 }
 
-func good(name, says string) Check       { return told("", finding.Good(name, says))[0] }
-func warn(name, says, next string) Check { return told("", finding.Warn(name, says, next))[0] }
-func fail(name, says, next string) Check { return told("", finding.Fail(name, says, next))[0] }
+func good(name, says string) Check       { return checksOf("", finding.Good(name, says))[0] }
+func warn(name, says, next string) Check { return checksOf("", finding.Warn(name, says, next))[0] }
+func fail(name, says, next string) Check { return checksOf("", finding.Fail(name, says, next))[0] }
 
 // of says which environment a check is about.
 func (c Check) of(environment string) Check {

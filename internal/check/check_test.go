@@ -58,8 +58,8 @@ func shop(t *testing.T, accounts map[string]payment.Provider, change func(*confi
 	}
 }
 
-// told are the checks of one name, as environment, state and text.
-func told(t *testing.T, s check.Shop, name string) (list []string) {
+// named are the checks of one name, as environment, state and text.
+func named(t *testing.T, s check.Shop, name string) (list []string) {
 	t.Helper()
 	for _, c := range check.Run(t.Context(), s).Checks {
 		if c.Name == name {
@@ -120,7 +120,7 @@ func TestTheCatalogueIsHeldAgainstAllAccounts(t *testing.T) {
 			for name, sold := range c.accounts {
 				accounts[name] = account{sold: sold}
 			}
-			got := told(t, shop(t, accounts, func(cfg *config.Config) {
+			got := named(t, shop(t, accounts, func(cfg *config.Config) {
 				cfg.Products = []order.Product{{ID: "guide", SoldAs: c.soldAs}}
 			}), "catalogue")
 			if !agree(got, c.want) {
@@ -169,12 +169,12 @@ func TestAnAddressThatRedirectsLosesWebhooks(t *testing.T) {
 		}))
 		t.Cleanup(server.Close)
 		s := shop(t, map[string]payment.Provider{"test": account{}}, func(c *config.Config) { c.PublicURL = server.URL })
-		if got := told(t, s, "public address"); !agree(got, []string{want}) {
+		if got := named(t, s, "public address"); !agree(got, []string{want}) {
 			t.Errorf("HTTP %d: %q, want %q", status, got, want)
 		}
 	}
 	s := shop(t, map[string]payment.Provider{"test": account{}}, nil)
-	if got := told(t, s, "public address"); !agree(got, []string{"warning: does not answer"}) {
+	if got := named(t, s, "public address"); !agree(got, []string{"warning: does not respond"}) {
 		t.Errorf("nobody there: %q", got)
 	}
 }
@@ -209,7 +209,7 @@ func TestEveryDownloadHasToBeInTheBucket(t *testing.T) {
 					cfg.Products = append(cfg.Products, order.Product{ID: "p" + string(rune('0'+i)), Access: download(file)})
 				}
 			})
-			if got := told(t, s, "files"); !agree(got, c.want) {
+			if got := named(t, s, "files"); !agree(got, c.want) {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
@@ -243,10 +243,10 @@ func TestOneAccountThatCannotBeOpenedDoesNotHideTheOthers(t *testing.T) {
 		return struct{ payment.Provider }{}, nil
 	}
 	want := []string{"a failure: webhook_secrets is empty", "b warning: cannot be inspected"}
-	if got := told(t, s, payment.FindingKey); !agree(got, want) {
+	if got := named(t, s, payment.FindingKey); !agree(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := told(t, s, email.FindingKey); !agree(got, []string{"warning: cannot be inspected"}) {
+	if got := named(t, s, email.FindingKey); !agree(got, []string{"warning: cannot be inspected"}) {
 		t.Errorf("%q", got)
 	}
 }
@@ -257,7 +257,7 @@ func TestPrintAlignsWhatItSays(t *testing.T) {
 	check.Print(&b, check.Report{Checks: []check.Check{
 		{Name: "database", State: finding.OK, Says: "answers"},
 		{Name: "last webhook", Environment: "live", State: finding.Warning, Says: "none yet", Next: "Buy something."},
-		{Name: "configuration", State: finding.Failure, Says: "one\ntwo", Next: "Mend it."},
+		{Name: "configuration", State: finding.Failure, Says: "one\ntwo", Next: "Fix it."},
 	}})
 	const want = `
 ok      database            answers
@@ -265,7 +265,7 @@ warning live: last webhook  none yet
                             -> Buy something.
 FAILURE configuration       one
                             two
-                            -> Mend it.
+                            -> Fix it.
 
 1 failure, 1 warning. A failure would lose a sale, or keep a buyer from what was paid for.
 `

@@ -12,6 +12,7 @@ import (
 
 	"handover/internal/config"
 	"handover/internal/order"
+	"handover/internal/text"
 )
 
 const (
@@ -21,31 +22,24 @@ const (
 	nameAlerts        = "alerts"
 )
 
-// configuration is what can be said without asking anybody. What the loader refuses is told in its own words, which name
-// file and line and hold no secret.
+// configuration is what can be said without asking anybody. The loader's errors name file and line and hold no
+// secret.
 func (s Shop) configuration() []Check {
 	var list []Check
 	if s.Problem != nil {
-		list = append(list, fail(nameConfiguration, s.Problem.Error(), "Neither starter nor worker starts like this. Mend it, then run starter check again."))
+		list = append(list, fail(nameConfiguration, s.Problem.Error(), "Neither starter nor worker starts like this. Fix it, then run starter check again."))
 	}
 	if s.Config == nil {
 		return list
 	}
 	if s.Problem == nil {
-		list = append(list, good(nameConfiguration, fmt.Sprintf("%s, %s", many(len(s.Config.Environments), "environment"), many(len(s.Config.Products), "product"))))
+		list = append(list, good(nameConfiguration, fmt.Sprintf("%s, %s", text.Count(len(s.Config.Environments), "environment"), text.Count(len(s.Config.Products), "product"))))
 	}
 	list = append(list, s.publicURL(), s.alerts())
 	if len(s.Config.Products) == 0 {
 		list = append(list, fail(nameCatalogue, "nothing is for sale: every order is ignored", "List what you sell as [[products]] in the configuration."))
 	}
 	return list
-}
-
-func many(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // environments are the configured ones in the sequence of their names.
@@ -61,19 +55,19 @@ func (s Shop) live() bool {
 	return slices.ContainsFunc(s.environments(), func(e config.Environment) bool { return e.Mode == order.Live })
 }
 
-// publicURL judges the address that goes into every email.
+// publicURL checks the address that goes into every email.
 func (s Shop) publicURL() Check {
 	const next = "Write the shop's https address, as buyers reach it from outside, into public_url."
-	judge := warn
+	report := warn
 	if s.live() {
-		judge = fail
+		report = fail
 	}
 	u, err := url.Parse(s.Config.PublicURL)
 	switch {
 	case err != nil || local(u.Hostname()):
-		return judge(namePublicURL, "is an address of this machine or its own network: buyers and providers cannot reach it", next)
+		return report(namePublicURL, "is an address of this machine or its own network: buyers and providers cannot reach it", next)
 	case u.Scheme != "https":
-		return judge(namePublicURL, "is not https: links to what was bought would travel in the open, and providers refuse such an address in live mode", next)
+		return report(namePublicURL, "is not https: links to what was bought would travel in the open, and providers refuse such an address in live mode", next)
 	}
 	return good(namePublicURL, s.Config.PublicURL)
 }
@@ -89,16 +83,16 @@ func local(host string) bool {
 
 func (s Shop) alerts() Check {
 	if len(s.Config.Alerts.Email) == 0 && s.Config.Alerts.URL == "" {
-		return warn(nameAlerts, "nobody is told when an order needs a person", "Write email or url below [alerts], or put an alert on the metric handover_attention_orders.")
+		return warn(nameAlerts, "nobody is notified when an order needs a person", "Write email or url below [alerts], or put an alert on the metric handover_attention_orders.")
 	}
 	var ways []string
 	if n := len(s.Config.Alerts.Email); n > 0 {
-		ways = append(ways, many(n, "email"))
+		ways = append(ways, text.Count(n, "email"))
 	}
 	if s.Config.Alerts.URL != "" {
 		ways = append(ways, "a POST")
 	}
-	return good(nameAlerts, "the owner is told by "+strings.Join(ways, " and "))
+	return good(nameAlerts, "the owner is notified by "+strings.Join(ways, " and "))
 }
 
 // publicAddress asks for a page that every starter has. A provider follows no redirect; and what this machine cannot
@@ -113,7 +107,7 @@ func (s Shop) publicAddress(ctx context.Context) []Check {
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		return []Check{warn(nameAddress, "public_url does not answer, asked from this machine",
+		return []Check{warn(nameAddress, "public_url does not respond, asked from this machine",
 			"Does starter serve run, and does the proxy pass the address on to LISTEN_ADDR? Open it in a browser elsewhere.")}
 	}
 	defer resp.Body.Close()

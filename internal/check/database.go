@@ -8,6 +8,7 @@ import (
 	"handover/internal/ledger"
 	"handover/internal/link"
 	"handover/internal/order"
+	"handover/internal/text"
 )
 
 const (
@@ -20,13 +21,13 @@ const (
 )
 
 const (
-	// quiet is how long a live environment can go without an event before it is worth a look.
+	// quiet is how long a live environment can go without an event before it is worth a warning.
 	quiet = 30 * 24 * time.Hour
 	// overdue is how old the last reconciliation may be: it runs every ten minutes.
 	overdue = time.Hour
 )
 
-// database looks at the database, and at what it tells of webhooks, of the reconciliation and of waiting messages.
+// database checks the database, and what it holds about webhooks, the reconciliation and pending messages.
 func (s Shop) database(ctx context.Context) []Check {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -76,9 +77,9 @@ func lastWebhook(e config.Environment, h ledger.Health) Check {
 	case !some:
 		return warn(nameWebhook, "none has come yet that one of webhook_secrets had signed", buy).of(e.Name)
 	case h.Now.Sub(at) > quiet:
-		return warn(nameWebhook, "verified "+ago(h.Now.Sub(at))+" ago", "Was there no sale since? Otherwise look at the endpoint's deliveries in the provider's dashboard.").of(e.Name)
+		return warn(nameWebhook, "verified "+text.Age(h.Now.Sub(at))+" ago", "Was there no sale since? Otherwise check the endpoint's deliveries in the provider's dashboard.").of(e.Name)
 	}
-	return good(nameWebhook, "verified "+ago(h.Now.Sub(at))+" ago").of(e.Name)
+	return good(nameWebhook, "verified "+text.Age(h.Now.Sub(at))+" ago").of(e.Name)
 }
 
 func (s Shop) emailEvents(h ledger.Health) Check {
@@ -89,10 +90,10 @@ func (s Shop) emailEvents(h ledger.Health) Check {
 	case h.LastEmailEvent.IsZero():
 		return warn(nameEmailEvents, "none has come yet", "Does the email provider's webhook lead to "+s.Config.PublicURL+"/webhooks/email? The next email shows it.")
 	}
-	return good(nameEmailEvents, "the last one came "+ago(h.Now.Sub(h.LastEmailEvent))+" ago")
+	return good(nameEmailEvents, "the last one came "+text.Age(h.Now.Sub(h.LastEmailEvent))+" ago")
 }
 
-// links says whether every message that waits can still get its link.
+// links checks that every pending message can still get its link.
 func (s Shop) links(h ledger.Health) Check {
 	signer, err := link.New(s.Config.PublicURL, config.Reveal(s.Config.LinkSecrets))
 	if err != nil {
@@ -100,23 +101,23 @@ func (s Shop) links(h ledger.Health) Check {
 	}
 	for _, name := range h.LinkSecrets {
 		if _, err := signer.Token(name, order.Key{}, 1); err != nil {
-			return fail(nameLinks, "an email that still has to be sent was made with a secret that has left the list",
+			return fail(nameLinks, "a pending email was rendered with a secret that is no longer in the list",
 				"Put the old secret back behind the first, restart the worker, then run: starter retry --misconfigured --reason TEXT")
 		}
 	}
-	return good(nameLinks, many(len(s.Config.LinkSecrets), "secret"))
+	return good(nameLinks, text.Count(len(s.Config.LinkSecrets), "secret"))
 }
 
-// lastReconcile looks for what a stopped schedule does not tell by itself. A fresh shop has not had a pass.
+// lastReconcile notices a stopped schedule, which does not report itself. A fresh shop has not had a run.
 func lastReconcile(at time.Time, h ledger.Health) Check {
-	const next = "Restart a worker, which makes the schedule anew; if it is paused, resume it in the Temporal UI (Schedules)."
+	const next = "Restart a worker, which creates the schedule again; if it is paused, resume it in the Temporal UI (Schedules)."
 	switch {
 	case at.IsZero() && !h.FirstOrder.IsZero() && h.Now.Sub(h.FirstOrder) > overdue:
 		return fail(nameReconcile, "it has never run: an order whose webhook or workflow is lost is not found", next)
 	case at.IsZero():
 		return warn(nameReconcile, "the schedule has not run yet", "It comes within ten minutes of a worker's first start.")
 	case h.Now.Sub(at) > overdue:
-		return fail(nameReconcile, "it ran "+ago(h.Now.Sub(at))+" ago, and should every ten minutes: an order whose webhook or workflow is lost is not found", next)
+		return fail(nameReconcile, "it ran "+text.Age(h.Now.Sub(at))+" ago, and should every ten minutes: an order whose webhook or workflow is lost is not found", next)
 	}
-	return good(nameReconcile, "it ran "+ago(h.Now.Sub(at))+" ago")
+	return good(nameReconcile, "it ran "+text.Age(h.Now.Sub(at))+" ago")
 }

@@ -57,14 +57,14 @@ const (
 func TestTheLastWebhookIsToldByEnvironment(t *testing.T) {
 	t.Parallel()
 	s, exec := kept(t)
-	if got, want := told(t, s, "last webhook"), []string{"live warning: none has come", "test warning: none has come"}; !agree(got, want) {
+	if got, want := named(t, s, "last webhook"), []string{"live warning: none has come", "test warning: none has come"}; !agree(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	day := 24 * time.Hour
 	exec(newEvent, "live", "evt_1", 31*day)
 	exec(newEvent, "test", "evt_1", 40*day)
 	exec(newEvent, "test", "evt_2", 5*day)
-	if got, want := told(t, s, "last webhook"), []string{"live warning: verified 31 days ago", "test ok: verified 5 days ago"}; !agree(got, want) {
+	if got, want := named(t, s, "last webhook"), []string{"live warning: verified 31 days ago", "test ok: verified 5 days ago"}; !agree(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -74,7 +74,7 @@ func TestAnOldReconcileIsAFailureAndAFreshShopHasNone(t *testing.T) {
 	s, exec := kept(t)
 	expect := func(want string) {
 		t.Helper()
-		if got := told(t, s, "last reconcile"); !agree(got, []string{want}) {
+		if got := named(t, s, "last reconcile"); !agree(got, []string{want}) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -86,7 +86,7 @@ func TestAnOldReconcileIsAFailureAndAFreshShopHasNone(t *testing.T) {
 	exec(newPass, 10*time.Minute)
 	expect("ok: ran 10 min ago")
 	exec(`UPDATE reconciliations SET finished_at = now() - interval '61 minutes'`)
-	expect("failure: ran 61 min ago")
+	expect("failure: ran 1 h ago")
 }
 
 func TestASecretThatAWaitingEmailNeedsMayNotLeaveTheList(t *testing.T) {
@@ -101,7 +101,7 @@ func TestASecretThatAWaitingEmailNeedsMayNotLeaveTheList(t *testing.T) {
 	}
 	expect := func(want string) {
 		t.Helper()
-		if got := told(t, s, "link_secrets"); !agree(got, []string{want}) {
+		if got := named(t, s, "link_secrets"); !agree(got, []string{want}) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -109,7 +109,7 @@ func TestASecretThatAWaitingEmailNeedsMayNotLeaveTheList(t *testing.T) {
 	exec(newEmail, name(linkSecret))
 	expect("ok: 1 secret")
 	exec(`UPDATE obligations SET link_secret = $1`, name(oldSecret))
-	expect("failure: left the list")
+	expect("failure: no longer in the list")
 	s.Config.LinkSecrets = append(s.Config.LinkSecrets, oldSecret)
 	expect("ok: 2 secrets")
 	s.Config.LinkSecrets = s.Config.LinkSecrets[:1]
@@ -120,18 +120,18 @@ func TestASecretThatAWaitingEmailNeedsMayNotLeaveTheList(t *testing.T) {
 func TestEmailEventsAreLookedFor(t *testing.T) {
 	t.Parallel()
 	s, exec := kept(t)
-	if got := told(t, s, "email events"); !agree(got, []string{"warning: none has come yet"}) {
+	if got := named(t, s, "email events"); !agree(got, []string{"warning: none has come yet"}) {
 		t.Errorf("%q", got)
 	}
 	exec(`INSERT INTO email_evidence (event_id, type, message_id, delivery, detail) VALUES ('m', 'email.sent', 'x', 'sent', '')`)
-	if got := told(t, s, "email events"); !agree(got, []string{"ok: s ago"}) {
+	if got := named(t, s, "email events"); !agree(got, []string{"ok: s ago"}) {
 		t.Errorf("%q", got)
 	}
 	s.Config.Email.WebhookSecrets = nil
-	if got := told(t, s, "email events"); !agree(got, []string{"warning: not taken"}) {
+	if got := named(t, s, "email events"); !agree(got, []string{"warning: not taken"}) {
 		t.Errorf("%q", got)
 	}
-	if got := told(t, s, email.FindingKey); len(got) != 1 {
+	if got := named(t, s, email.FindingKey); len(got) != 1 {
 		t.Errorf("%q", got)
 	}
 }
@@ -153,7 +153,7 @@ func TestADatabaseThatIsNotReadyIsToldApart(t *testing.T) {
 		"it is reached": {unmigrated, "database", "ok: answers"},
 	} {
 		s.DatabaseURL = c.url
-		if got := told(t, s, c.check); !agree(got, []string{c.want}) {
+		if got := named(t, s, c.check); !agree(got, []string{c.want}) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

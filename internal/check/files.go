@@ -5,11 +5,12 @@ import (
 	"fmt"
 
 	"handover/internal/files"
+	"handover/internal/text"
 )
 
 const nameFiles = "files"
 
-// files looks for every download of the catalogue in the bucket.
+// files checks that every download of the catalogue is in the bucket.
 func (s Shop) files(ctx context.Context) []Check {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -35,7 +36,7 @@ func (s Shop) files(ctx context.Context) []Check {
 		}
 	}
 	if list == nil {
-		list = append(list, good(nameFiles, many(len(names), "file")+" in the bucket"))
+		list = append(list, good(nameFiles, text.Count(len(names), "file")+" in the bucket"))
 	}
 	return list
 }

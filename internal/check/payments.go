@@ -20,7 +20,7 @@ func (s Shop) payments(ctx context.Context) []Check {
 	inspecting.Wait()
 	var list []Check
 	for i, e := range environments {
-		list = append(list, told(e.Name, inspections[i].Findings...)...)
+		list = append(list, checksOf(e.Name, inspections[i].Findings...)...)
 	}
 	return append(list, s.catalogue(environments, inspections)...)
 }
@@ -31,12 +31,12 @@ func (s Shop) inspect(ctx context.Context, e config.Environment) payment.Inspect
 	provider, err := s.OpenPayment(e, s.Config.Steps.Payment)
 	if err != nil {
 		// The adapters' errors name the setting and never its value.
-		return payment.Inspection{Findings: []finding.Finding{finding.Fail(payment.FindingKey, err.Error(), "Mend it below [environments."+e.Name+"].")}}
+		return payment.Inspection{Findings: []finding.Finding{finding.Fail(payment.FindingKey, err.Error(), "Fix it below [environments."+e.Name+"].")}}
 	}
 	inspector, offered := provider.(payment.Inspector)
 	if !offered {
 		return payment.Inspection{Findings: []finding.Finding{finding.Warn(payment.FindingKey,
-			"the account at "+e.Provider+" cannot be inspected", "Buy something once, and look whether it arrives.")}}
+			"the account at "+e.Provider+" cannot be inspected", "Buy something once, and see whether it arrives.")}}
 	}
 	return inspector.Inspect(ctx, payment.Requirements{WebhookURL: s.Config.PublicURL + "/webhooks/payments/" + e.Name, Refs: s.refs()})
 }

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"handover/internal/finding"
+	"handover/internal/text"
 )
 
 // marks are as wide as each other, so that what is wrong stands out in a column.
@@ -31,27 +31,14 @@ func Print(w io.Writer, r Report) {
 	failures, warnings := r.Failures(), r.Warnings()
 	switch {
 	case failures > 0:
-		fmt.Fprintf(w, "\n%s, %s. A failure would lose a sale, or keep a buyer from what was paid for.\n", many(failures, "failure"), many(warnings, "warning"))
+		fmt.Fprintf(w, "\n%s, %s. A failure would lose a sale, or keep a buyer from what was paid for.\n", text.Count(failures, "failure"), text.Count(warnings, "warning"))
 	case warnings > 0:
-		fmt.Fprintf(w, "\nNothing would lose a sale. %s.\n", many(warnings, "warning"))
+		fmt.Fprintf(w, "\nNothing would lose a sale. %s.\n", text.Count(warnings, "warning"))
 	default:
-		fmt.Fprintf(w, "\nEverything is as it has to be.\n")
+		fmt.Fprintf(w, "\nAll checks passed.\n")
 	}
 }
 
 func (c Check) title() string {
 	return strings.TrimPrefix(cmp.Or(c.Environment, "")+": "+c.Name, ": ")
-}
-
-// ago writes a length of time in its largest unit.
-func ago(d time.Duration) string {
-	switch {
-	case d >= 48*time.Hour:
-		return fmt.Sprintf("%d days", int(d/(24*time.Hour)))
-	case d >= 2*time.Hour:
-		return fmt.Sprintf("%d h", int(d/time.Hour))
-	case d >= 2*time.Minute:
-		return fmt.Sprintf("%d min", int(d/time.Minute))
-	}
-	return fmt.Sprintf("%d s", max(0, int(d/time.Second)))
 }

@@ -12,11 +12,11 @@ func (s Shop) sender(ctx context.Context) []Check {
 	defer cancel()
 	opened, err := s.OpenSender(s.Config.Email, s.Config.Steps.Email)
 	if err != nil {
-		return []Check{fail(email.FindingKey, err.Error(), "Mend it below [email].")}
+		return []Check{fail(email.FindingKey, err.Error(), "Fix it below [email].")}
 	}
 	inspector, offered := opened.(email.Inspector)
 	if !offered {
-		return []Check{warn(email.FindingKey, "the account at "+s.Config.Email.Provider+" cannot be inspected", "Buy something once, and look whether the email arrives.")}
+		return []Check{warn(email.FindingKey, "the account at "+s.Config.Email.Provider+" cannot be inspected", "Buy something once, and see whether the email arrives.")}
 	}
-	return told("", inspector.Inspect(ctx, s.Config.Email.From)...)
+	return checksOf("", inspector.Inspect(ctx, s.Config.Email.From)...)
 }

@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"handover/internal/temporalclient"
+	"handover/internal/text"
 )
 
 const (
@@ -21,12 +22,12 @@ const (
 	nameAttributes = "search attributes"
 )
 
-// briefly is a retention below which a person who comes after the weekend finds no history any more.
-const briefly = 72 * time.Hour
+// shortRetention is below what a person needs who comes back after a weekend.
+const shortRetention = 72 * time.Hour
 
-// temporal looks at the server first. What hangs on it is looked at only when it answers.
+// temporal checks the server first, and the rest only when it responds.
 func (s Shop) temporal(ctx context.Context) []Check {
-	const next = "Orders are stored and wait until it is mended; none is lost."
+	const next = "Orders are stored and wait until it is fixed; none is lost."
 	c, namespace, err := s.OpenTemporal()
 	if err != nil {
 		return []Check{fail(nameTemporal, "the TEMPORAL_* settings cannot be read", "Correct them, or the profile that TEMPORAL_CONFIG_FILE and TEMPORAL_PROFILE name.")}
@@ -41,7 +42,7 @@ func (s Shop) temporal(ctx context.Context) []Check {
 	case err != nil:
 		return []Check{fail(nameTemporal, err.Error(), next)}
 	}
-	looks := []func(context.Context) Check{
+	checks := []func(context.Context) Check{
 		func(ctx context.Context) Check { return retention(ctx, c, namespace) },
 		func(ctx context.Context) Check {
 			return workers(ctx, c, nameWorkers, s.TaskQueue, enumspb.TASK_QUEUE_TYPE_WORKFLOW, enumspb.TASK_QUEUE_TYPE_ACTIVITY)
@@ -52,16 +53,16 @@ func (s Shop) temporal(ctx context.Context) []Check {
 		func(ctx context.Context) Check { return schedule(ctx, c, s.TaskQueue) },
 		func(ctx context.Context) Check { return attributes(ctx, c, namespace) },
 	}
-	list := append(make([]Check, 0, len(looks)+1), good(nameTemporal, "answers, and has the namespace"))[:len(looks)+1]
-	var looking sync.WaitGroup
-	for i, look := range looks {
-		looking.Go(func() {
+	list := append(make([]Check, 0, len(checks)+1), good(nameTemporal, "answers, and has the namespace"))[:len(checks)+1]
+	var checking sync.WaitGroup
+	for i, run := range checks {
+		checking.Go(func() {
 			ctx, cancel := context.WithTimeout(ctx, limit)
 			defer cancel()
-			list[i+1] = look(ctx)
+			list[i+1] = run(ctx)
 		})
 	}
-	looking.Wait()
+	checking.Wait()
 	return list
 }
 
@@ -71,12 +72,12 @@ func retention(ctx context.Context, c client.Client, namespace string) Check {
 	case err != nil:
 		return warn(nameRetention, err.Error(), "Run starter check again.")
 	case kept == 0:
-		return good(nameRetention, "the namespace does not tell us")
-	case kept < briefly:
-		return warn(nameRetention, "Temporal forgets a closed order's history after "+ago(kept)+"; the database keeps its facts, and nothing is delivered again",
-			"To look at it for longer: temporal operator namespace update --retention 720h NAMESPACE")
+		return good(nameRetention, "the namespace does not say")
+	case kept < shortRetention:
+		return warn(nameRetention, "Temporal forgets a closed order's history after "+text.Age(kept)+"; the database keeps its facts, and nothing is delivered again",
+			"To keep it for longer: temporal operator namespace update --retention 720h NAMESPACE")
 	}
-	return good(nameRetention, "a closed order's history is kept for "+ago(kept))
+	return good(nameRetention, "a closed order's history is kept for "+text.Age(kept))
 }
 
 func workers(ctx context.Context, c client.Client, name, queue string, kinds ...enumspb.TaskQueueType) Check {
@@ -99,7 +100,7 @@ func schedule(ctx context.Context, c client.Client, queue string) Check {
 	case err != nil:
 		return fail(nameSchedule, err.Error(), "Run starter check again.")
 	case state == temporalclient.ScheduleMissing:
-		return fail(nameSchedule, "there is none by the name "+id+lost, "Restart a worker: it makes the schedule at its start.")
+		return fail(nameSchedule, "there is none by the name "+id+lost, "Restart a worker: it creates the schedule when it starts.")
 	case state == temporalclient.SchedulePaused:
 		return fail(nameSchedule, id+" is paused"+lost, "Resume it in the Temporal UI (Schedules), or: temporal schedule toggle --unpause --schedule-id "+id)
 	}

@@ -40,7 +40,7 @@ func TestAShortRetentionIsToldAndNoFailure(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := told(t, in(t, namespace), "retention"); !agree(got, []string{want}) {
+		if got := named(t, in(t, namespace), "retention"); !agree(got, []string{want}) {
 			t.Errorf("%s: %q, want %q", retention, got, want)
 		}
 		if _, err := c.OperatorService().DeleteNamespace(t.Context(), &operatorservice.DeleteNamespaceRequest{Namespace: namespace}); err != nil {
@@ -52,7 +52,7 @@ func TestAShortRetentionIsToldAndNoFailure(t *testing.T) {
 func TestANamespaceThatIsNotThereIsNamed(t *testing.T) {
 	t.Parallel()
 	want := []string{"failure: no such namespace"}
-	if got := told(t, in(t, "nobody-made-it"), "temporal"); !agree(got, want) {
+	if got := named(t, in(t, "nobody-made-it"), "temporal"); !agree(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -64,7 +64,7 @@ func TestAQueueThatNobodyPollsAndAMissingScheduleAreFailures(t *testing.T) {
 		"temporal": "ok: answers", "worker": "failure: " + s.TaskQueue, "worker for emails": "failure: " + s.TaskQueue + "-email",
 		"schedule": "failure: " + s.TaskQueue + "-reconcile", "search attributes": "ok: HandoverState",
 	} {
-		if got := told(t, s, name); !agree(got, []string{want}) {
+		if got := named(t, s, name); !agree(got, []string{want}) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package dispatch hands orders over to Temporal: it starts their workflows, signals them, and makes good what could
-// not be handed over at first. What has to happen is the ledger's decision; Temporal forgets an ID, the ledger does not.
+// Package dispatch is the outbox between the ledger and Temporal: it starts and signals the orders' workflows, and tries
+// again what could not be dispatched at first. The ledger decides what has to happen, because Temporal forgets an ID.
 package dispatch
 
 import (
@@ -22,7 +22,7 @@ import (
 	"handover/internal/order"
 )
 
-// Ledger is what the dispatcher needs of the facts.
+// Ledger is what the dispatcher needs of the ledger.
 type Ledger interface {
 	MarkDispatched(ctx context.Context, key order.Key, event string) error
 	Undispatched(ctx context.Context, grace time.Duration, limit int) ([]ledger.Undispatched, error)
@@ -33,7 +33,7 @@ type Ledger interface {
 	Discard(ctx context.Context, environment, event string) error
 }
 
-// Dispatcher hands orders over to Temporal. It is safe for concurrent use, and any number may run side by side.
+// Dispatcher starts and signals workflows. It is safe for concurrent use, and any number may run side by side.
 type Dispatcher struct {
 	temporal client.Client
 	ledger   Ledger
@@ -67,26 +67,26 @@ func (d *Dispatcher) Dispatch(ctx context.Context, key order.Key, event string, 
 			return nil // the mark rides on the payment's commit
 		}
 		if err == nil && next == ledger.NextStart {
-			return nil // its first copy is on the way
+			return nil // its first copy is in progress
 		}
 		if err == nil {
-			err = d.look(ctx, key, event)
+			err = d.check(ctx, key, event)
 		}
 	case ledger.NextCheck:
-		err = d.look(ctx, key, event)
+		err = d.check(ctx, key, event)
 	case ledger.NextReversal:
 		err = d.review(ctx, key, event)
 	case ledger.NextEnsure:
 		err = d.Ensure(ctx, key)
 	}
 	if err != nil {
-		return fmt.Errorf("hand over %s: %w", key, err)
+		return fmt.Errorf("dispatch %s: %w", key, err)
 	}
 	failpoint.Hit("dispatch.started")
 	return d.ledger.MarkDispatched(ctx, key, event)
 }
 
-// start begins the workflow of a session that was never handed over. It says whether there was one already.
+// start begins the workflow of a session that was never dispatched. It says whether there was one already.
 func (d *Dispatcher) start(ctx context.Context, key order.Key, event string) (already bool, err error) {
 	in := flow.Input{Key: key, Event: event}
 	err = d.withAttributes(in, func(o client.StartWorkflowOptions, in flow.Input) error {
@@ -103,20 +103,20 @@ func (d *Dispatcher) start(ctx context.Context, key order.Key, event string) (al
 	return false, err
 }
 
-// Replay has an order looked at again, in a new run if its workflow has closed.
+// Replay makes an order's run, or a new one if it has closed, check the payment again.
 func (d *Dispatcher) Replay(ctx context.Context, key order.Key) error {
-	if err := d.look(ctx, key, ""); err != nil {
+	if err := d.check(ctx, key, ""); err != nil {
 		return fmt.Errorf("signal %s: %w", key, err)
 	}
 	return nil
 }
 
-// look tells the order's workflow that there may be something new about the payment, in a new run if it has closed.
-func (d *Dispatcher) look(ctx context.Context, key order.Key, event string) error {
+// check signals that there may be something new about the payment, to a new run if the last has closed.
+func (d *Dispatcher) check(ctx context.Context, key order.Key, event string) error {
 	return d.signal(ctx, key, flow.SignalPaymentEvent, map[string]string{"event": event})
 }
 
-// Review has an order's run, or a new one if it has closed, ask how its money stands.
+// Review makes an order's run, or a new one if it has closed, re-read its refunds and disputes.
 func (d *Dispatcher) Review(ctx context.Context, key order.Key) error {
 	if err := d.review(ctx, key, ""); err != nil {
 		return fmt.Errorf("signal %s: %w", key, err)
@@ -128,8 +128,8 @@ func (d *Dispatcher) review(ctx context.Context, key order.Key, event string) er
 	return d.signal(ctx, key, flow.SignalPaymentEvent, map[string]string{"event": event, "about": flow.AboutReversal})
 }
 
-// Ask signals a filed request under the name of its kind. The signal always arrives: a workflow that has closed gets a new run, which reads the
-// ledger and does only what is missing.
+// Ask signals a stored request under the name of its kind. The signal always arrives: a workflow that has closed gets a
+// new run, which reads the ledger and does only what is missing.
 func (d *Dispatcher) Ask(ctx context.Context, r order.Request) error {
 	err := d.signal(ctx, r.Key, r.Kind, flow.Request{Reason: r.Why, RequestID: r.ID})
 	if err != nil {
@@ -180,7 +180,7 @@ func (d *Dispatcher) withAttributes(in flow.Input, start func(client.StartWorkfl
 			return err
 		}
 		d.attributes.Store(false)
-		d.log.Warn("the namespace has no search attributes of ours: starting without them")
+		d.log.Warn("search attributes missing in the namespace")
 		in.Attributes = false
 	}
 	return start(d.options(in), in)

@@ -217,7 +217,7 @@ func TestNamespaceWithoutOurAttributesStartsAllTheSame(t *testing.T) {
 	if run := b.run(); run.input.Attributes || !run.input.Known {
 		t.Errorf("the next one: %+v", run)
 	}
-	if n := b.log.count("the namespace has no search attributes of ours: starting without them"); n != 1 {
+	if n := b.log.count("search attributes missing in the namespace"); n != 1 {
 		t.Errorf("said %d times in the log, want once", n)
 	}
 }

@@ -8,8 +8,7 @@ import (
 	"handover/internal/order"
 )
 
-// How the loop behaves: how long an event may take its straight path before it counts as left behind, and how often
-// the loop looks.
+// The loop waits for grace before it takes over an event or a request, because its straight path may still be in progress.
 const (
 	grace        = 3 * time.Second
 	requestGrace = time.Minute
@@ -19,8 +18,8 @@ const (
 	callTimeout  = 3 * time.Second
 )
 
-// Run hands over what was left behind: events that were stored while Temporal was away or just before this process
-// died, and requests whose signal did not go. It returns when the context ends.
+// Run dispatches stale events, which were stored while Temporal was away or just before a process died, and requests whose
+// signal failed. It returns when the context ends.
 func (d *Dispatcher) Run(ctx context.Context) {
 	wait := pause
 	for {
@@ -37,50 +36,50 @@ func (d *Dispatcher) Run(ctx context.Context) {
 	}
 }
 
-// sweep makes one pass and says whether everything it needed answered.
+// sweep goes through everything once, and says whether the ledger and Temporal responded.
 func (d *Dispatcher) sweep(ctx context.Context) bool {
 	if _, left, err := d.DispatchStale(ctx, grace, mostAtOnce); err != nil {
 		what := "undispatched events could not be read"
 		if left > 0 {
 			what = "undispatched events are waiting for Temporal"
 		}
-		d.complain(ctx, what, err)
+		d.warn(ctx, what, err)
 		return false
 	}
-	if !d.match(ctx) {
+	if !d.attach(ctx) {
 		return false
 	}
 	requests, err := d.ledger.Waiting(ctx, requestGrace, mostAtOnce)
 	if err != nil {
-		d.complain(ctx, "waiting requests could not be read", err)
+		d.warn(ctx, "waiting requests could not be read", err)
 		return false
 	}
 	for _, r := range requests {
 		if err := d.askLate(ctx, r); err != nil {
-			d.complain(ctx, "requests are waiting for Temporal", err)
+			d.warn(ctx, "requests are waiting for Temporal", err)
 			return false
 		}
 	}
 	return true
 }
 
-// DispatchStale hands over the events that have waited for longer than grace, at most limit of them and the oldest first, and
+// DispatchStale dispatches the events that have waited for longer than grace, at most limit of them and the oldest first, and
 // says how many went. It ends at the first that does not go, with how many were left of those it had found.
-func (d *Dispatcher) DispatchStale(ctx context.Context, grace time.Duration, limit int) (handed, left int, err error) {
+func (d *Dispatcher) DispatchStale(ctx context.Context, grace time.Duration, limit int) (dispatched, left int, err error) {
 	events, err := d.ledger.Undispatched(ctx, grace, limit)
 	if err != nil {
 		return 0, 0, err
 	}
 	for i, e := range events {
-		if err := d.handOverLate(ctx, e); err != nil {
+		if err := d.dispatchLate(ctx, e); err != nil {
 			return i, len(events) - i, err
 		}
-		d.log.InfoContext(ctx, "event handed over late", "order", e.Key.String(), "event_id", e.Event, "next", string(e.Next))
+		d.log.InfoContext(ctx, "event dispatched late", "order", e.Key.String(), "event_id", e.Event, "next", string(e.Next))
 	}
 	return len(events), 0, nil
 }
 
-func (d *Dispatcher) handOverLate(ctx context.Context, e ledger.Undispatched) error {
+func (d *Dispatcher) dispatchLate(ctx context.Context, e ledger.Undispatched) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	if e.Next == ledger.NextNothing {
@@ -95,8 +94,8 @@ func (d *Dispatcher) askLate(ctx context.Context, r order.Request) error {
 	return d.Ask(ctx, r)
 }
 
-func (d *Dispatcher) complain(ctx context.Context, what string, err error) {
+func (d *Dispatcher) warn(ctx context.Context, message string, err error) {
 	if ctx.Err() == nil {
-		d.log.WarnContext(ctx, what, "error", err)
+		d.log.WarnContext(ctx, message, "error", err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"handover/internal/order"
 )
 
-const late = "event handed over late"
+const late = "event dispatched late"
 
 // loop runs the dispatcher until the returned function is called, which waits for its end.
 func (b *bench) loop() (stop func()) {
@@ -131,7 +131,7 @@ func TestLoopOutlastsATemporalThatIsAway(t *testing.T) {
 		t.Error("the event is marked")
 	}
 	if b.log.count(late) != 0 {
-		t.Error("an event that went nowhere is said to be handed over")
+		t.Error("an event that went nowhere is logged as dispatched")
 	}
 }
 
@@ -141,7 +141,7 @@ func TestLoopEndsWithItsContext(t *testing.T) {
 	stop := b.loop()
 	stop()
 	if n := b.log.count("undispatched events could not be read"); n != 0 {
-		t.Error("the end of the process is complained about")
+		t.Error("the end of the process is logged as a warning")
 	}
 }
 
@@ -162,7 +162,7 @@ func TestWhatWasLeftBehindIsHandedOverOldestFirst(t *testing.T) {
 	hand := func(limit, want int) {
 		t.Helper()
 		if handed, left, err := b.DispatchStale(t.Context(), time.Minute, limit); handed != want || left != 0 || err != nil {
-			t.Errorf("%d handed over, %d left, %v; want %d and none", handed, left, err, want)
+			t.Errorf("%d dispatched, %d left, %v; want %d and none", handed, left, err, want)
 		}
 	}
 	hand(1, 1)
@@ -182,6 +182,6 @@ func TestWhatDoesNotGoIsCountedAsLeft(t *testing.T) {
 	b.store("evt_2")
 	b.age()
 	if handed, left, err := b.DispatchStale(t.Context(), time.Minute, 10); handed != 0 || left != 2 || err == nil {
-		t.Errorf("%d handed over, %d left, %v; want none, 2 and an error", handed, left, err)
+		t.Errorf("%d dispatched, %d left, %v; want none, 2 and an error", handed, left, err)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"handover/internal/order"
 )
 
-// Finder asks an environment's payment provider about the session of an event: about the one that the event names, or else
-// about the one that its payment reference belongs to.
+// Finder retrieves the session of an event from the environment's payment provider: the one that the event names, or else
+// the one that its payment reference belongs to.
 type Finder func(ctx context.Context, environment, named, ref string) (Found, error)
 
 // Found is a session as the provider knows it.
@@ -18,7 +18,7 @@ type Found struct {
 	Created time.Time
 }
 
-// How long an event about money waits for its order before the provider is asked, and the longest wait between two asks.
+// A reversal waits for its order for askAfter before the provider is asked, then at most longestAsk between two calls.
 const (
 	askAfter    = time.Minute
 	longestAsk  = time.Hour
@@ -28,16 +28,16 @@ const (
 // UseFinder lets the loop ask the payment providers. It is to be called before Run.
 func (d *Dispatcher) UseFinder(f Finder) { d.find = f }
 
-// match joins events about refunds and disputes to their orders: to those that have become known since, and, when one has
-// waited for a while, to the session that the provider names. An event of a payment that is no session's is set aside, and
-// so is one of a sale from before.
-func (d *Dispatcher) match(ctx context.Context) bool {
-	unmatched, err := d.ledger.Unattached(ctx, grace, mostAtOnce)
+// attach joins reversals to their orders: to those that have become known since, and, when one has waited for a while, to
+// the session that the provider names. An event of a payment without a session is discarded, and so is one of a sale from
+// before.
+func (d *Dispatcher) attach(ctx context.Context) bool {
+	unattached, err := d.ledger.Unattached(ctx, grace, mostAtOnce)
 	if err != nil {
-		d.complain(ctx, "events without an order could not be read", err)
+		d.warn(ctx, "events without an order could not be read", err)
 		return false
 	}
-	for _, u := range unmatched {
+	for _, u := range unattached {
 		found := Found{Session: u.Session}
 		if u.Session == "" {
 			var answered bool
@@ -46,15 +46,15 @@ func (d *Dispatcher) match(ctx context.Context) bool {
 			}
 		}
 		if err := d.joined(ctx, u, found); err != nil {
-			d.complain(ctx, "an event about a refund or a dispute waits for its order", err)
+			d.warn(ctx, "reversal could not be attached to its order", err)
 			return false
 		}
 	}
 	return true
 }
 
-// ask asks the provider for the event's session, in widening intervals while it does not answer. It says whether the
-// answer is known. An event that names its session waits for nothing: it is only asked when that was created.
+// ask retrieves the event's session, in widening intervals while the provider does not respond. It says whether there was
+// a response. An event that names its session does not wait: only the time of its creation is missing.
 func (d *Dispatcher) ask(ctx context.Context, u ledger.Unattached) (found Found, answered bool) {
 	if d.find == nil || u.Named == "" && u.Waited < askAfter || u.Waited < d.askAgain[u.Event] {
 		return Found{}, false
@@ -64,7 +64,7 @@ func (d *Dispatcher) ask(ctx context.Context, u ledger.Unattached) (found Found,
 	defer cancel()
 	found, err := d.find(asking, u.Environment, u.Named, u.PaymentRef)
 	if err != nil {
-		d.complain(ctx, "the payment provider does not say whose refund or dispute it is", err)
+		d.warn(ctx, "session of a reversal could not be retrieved", err)
 		return Found{}, false
 	}
 	return found, true
@@ -76,7 +76,7 @@ func (d *Dispatcher) joined(ctx context.Context, u ledger.Unattached, found Foun
 	delete(d.askAgain, u.Event)
 	key := order.Key{Environment: u.Environment, Session: found.Session}
 	if !key.Valid() {
-		d.log.InfoContext(ctx, "refund or dispute of a payment that is no session's", "environment", u.Environment, "event_id", u.Event)
+		d.log.InfoContext(ctx, "reversal discarded: its payment has no session", "environment", u.Environment, "event_id", u.Event)
 		return d.ledger.Discard(ctx, u.Environment, u.Event)
 	}
 	joined, err := d.ledger.Attach(ctx, key, u.Event, found.Created)
@@ -84,9 +84,9 @@ func (d *Dispatcher) joined(ctx context.Context, u ledger.Unattached, found Foun
 		return err
 	}
 	if !joined {
-		d.log.InfoContext(ctx, "refund or dispute of a sale from before the environment was served", "order", key.String(), "event_id", u.Event)
+		d.log.InfoContext(ctx, "reversal discarded: its sale is from before", "order", key.String(), "event_id", u.Event)
 		return nil
 	}
-	d.log.InfoContext(ctx, "refund or dispute joined to its order", "order", key.String(), "event_id", u.Event)
+	d.log.InfoContext(ctx, "reversal attached to its order", "order", key.String(), "event_id", u.Event)
 	return d.Dispatch(ctx, key, u.Event, ledger.NextReversal)
 }

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	fromBefore = "refund or dispute of a sale from before the environment was served"
-	joinedLate = "refund or dispute joined to its order"
-	noSessions = "refund or dispute of a payment that is no session's"
+	fromBefore = "reversal discarded: its sale is from before"
+	joinedLate = "reversal attached to its order"
+	noSessions = "reversal discarded: its payment has no session"
 )
 
 // refunded is a shop that has served its environment for an hour, with an event about the money of a payment that it does
@@ -111,7 +111,7 @@ func TestReversalWaitsWhileTheProviderDoesNotAnswer(t *testing.T) {
 	b.age()
 	b.provider(dispatch.Found{Session: b.key.Session, Created: time.Now().Add(-2 * time.Hour)}, 1)
 	b.loop()
-	b.log.wait(t, "the payment provider does not say whose refund or dispute it is", 1)
+	b.log.wait(t, "session of a reversal could not be retrieved", 1)
 	if b.started() || b.marked("evt_1") {
 		t.Errorf("started %v, set aside %v", b.started(), b.marked("evt_1"))
 	}

@@ -13,17 +13,17 @@ import (
 	"handover/internal/recovery/missed"
 )
 
-// How a pass over our own orders goes: what counts as left behind, and how much is listed at a time.
+// When the schedule counts something as stuck, and how much is read at a time.
 const (
-	leftBehind   = 10 * time.Minute
-	moneyBehind  = 2 * time.Minute // of a refund: meanwhile what it ends can be opened
-	undispatched = 5 * time.Minute // of an event: a starter hands it over within seconds
+	orderAge     = 10 * time.Minute
+	reversalAge  = 2 * time.Minute // shorter, because what a refund ends can be opened meanwhile
+	eventAge     = 5 * time.Minute // a starter dispatches an event within seconds
 	ordersAtOnce = 500
 	eventsAtOnce = 500
-	eventsTake   = 20 * time.Second // below the time without a heartbeat after which a pass counts as dead
+	eventsLimit  = 20 * time.Second // below the activity's heartbeat timeout
 )
 
-// Ledger lists what should be under way.
+// Ledger lists what should be in progress.
 type Ledger interface {
 	Unfinished(ctx context.Context, after order.Key, age time.Duration, limit int) ([]order.Key, error)
 	ReversalsDue(ctx context.Context, after order.Key, age time.Duration, limit int) ([]order.Key, error)
@@ -33,33 +33,33 @@ type Ledger interface {
 type Runs interface {
 	missed.Runs
 	Running(ctx context.Context, key order.Key) (bool, error)
-	// Review has an order's run, or a new one, ask how its money stands.
+	// Review makes an order's run, or a new one, re-read its refunds and disputes.
 	Review(ctx context.Context, key order.Key) error
-	// DispatchStale hands over events that have waited for longer than grace, at most limit of them.
-	DispatchStale(ctx context.Context, grace time.Duration, limit int) (handed, left int, err error)
+	// DispatchStale dispatches events that have waited for longer than grace, at most limit of them.
+	DispatchStale(ctx context.Context, grace time.Duration, limit int) (dispatched, left int, err error)
 }
 
-// Stuck goes through everything in the ledger that should be under way: events that no starter has handed over, orders
-// without a run, whose workflow was terminated, deleted or lost, and refunds of which a run may not have heard. A run does
-// what is missing, so going through it twice is safe.
+// Stuck goes through everything in the ledger that should be in progress: events that no starter has dispatched, orders
+// whose run was terminated, deleted or lost, and reversals that no run has applied. A run does only what is missing, so a
+// second start is safe.
 type Stuck struct {
 	Ledger    Ledger
 	Runs      Runs
 	Log       *slog.Logger
-	Age       time.Duration     // what counts as left behind; 0 for what a schedule should leave alone
+	Age       time.Duration     // the age from which something is stuck; 0 for the schedule's
 	DryRun    bool              // change nothing, and count what would be started; events are left out
-	Heartbeat func(checked int) // is called after each piece
+	Heartbeat func(checked int) // called after each piece
 }
 
-// Run makes one pass. An error is the ledger's.
+// Run goes through the ledger once. An error is the ledger's.
 func (s Stuck) Run(ctx context.Context) (ledger.Reconciliation, error) {
 	var r ledger.Reconciliation
 	if !s.DryRun {
-		s.handOverEvents(ctx, &r)
+		s.dispatchEvents(ctx, &r)
 	}
-	err := each(ctx, s.Ledger.Unfinished, cmp.Or(s.Age, leftBehind), func(key order.Key) { s.start(ctx, key, &r) })
+	err := each(ctx, s.Ledger.Unfinished, cmp.Or(s.Age, orderAge), func(key order.Key) { s.start(ctx, key, &r) })
 	if err == nil {
-		err = each(ctx, s.Ledger.ReversalsDue, cmp.Or(s.Age, moneyBehind), func(key order.Key) { s.review(ctx, key, &r) })
+		err = each(ctx, s.Ledger.ReversalsDue, cmp.Or(s.Age, reversalAge), func(key order.Key) { s.review(ctx, key, &r) })
 	}
 	return r, err
 }
@@ -89,23 +89,23 @@ func (s Stuck) review(ctx context.Context, key order.Key, r *ledger.Reconciliati
 	}
 	if err := s.Runs.Review(ctx, key); err != nil {
 		r.Remaining++
-		s.Log.WarnContext(ctx, "a refund or dispute that was left behind could not be handed over", "order", key.String(), "error", err)
+		s.Log.WarnContext(ctx, "stuck reversal could not be dispatched", "order", key.String(), "error", err)
 	} else {
 		r.Repaired++
-		s.Log.WarnContext(ctx, "a refund or dispute was left behind and is handed over", "order", key.String())
+		s.Log.WarnContext(ctx, "stuck reversal dispatched", "order", key.String())
 	}
 	s.Heartbeat(r.Checked)
 }
 
-// handOverEvents does what the starters do all the time: none of them may be running. What it has no time for is the
-// next pass's.
-func (s Stuck) handOverEvents(ctx context.Context, r *ledger.Reconciliation) {
-	limited, cancel := context.WithTimeout(ctx, eventsTake)
+// dispatchEvents does what every starter does all the time, because none of them may be running. The next run dispatches
+// what this one has no time for.
+func (s Stuck) dispatchEvents(ctx context.Context, r *ledger.Reconciliation) {
+	limited, cancel := context.WithTimeout(ctx, eventsLimit)
 	defer cancel()
-	handed, left, err := s.Runs.DispatchStale(limited, cmp.Or(s.Age, undispatched), eventsAtOnce)
-	r.Checked, r.Repaired, r.Remaining = r.Checked+handed+left, r.Repaired+handed, r.Remaining+left
+	dispatched, left, err := s.Runs.DispatchStale(limited, cmp.Or(s.Age, eventAge), eventsAtOnce)
+	r.Checked, r.Repaired, r.Remaining = r.Checked+dispatched+left, r.Repaired+dispatched, r.Remaining+left
 	if err != nil {
-		s.Log.WarnContext(ctx, "events that were left behind could not be handed over", "left", left, "error", err)
+		s.Log.WarnContext(ctx, "stale events could not be dispatched", "left", left, "error", err)
 	}
 	s.Heartbeat(r.Checked)
 }
@@ -119,12 +119,12 @@ func (s Stuck) start(ctx context.Context, key order.Key, r *ledger.Reconciliatio
 	case err == nil && !running:
 		if err = s.Runs.Ensure(ctx, key); err == nil {
 			r.Repaired++
-			s.Log.WarnContext(ctx, "order had no run and has one now", "order", key.String())
+			s.Log.WarnContext(ctx, "run started for a stuck order", "order", key.String())
 		}
 	}
 	if err != nil {
 		r.Remaining++
-		s.Log.WarnContext(ctx, "order without a run could not be started", "order", key.String(), "error", err)
+		s.Log.WarnContext(ctx, "run of a stuck order could not be started", "order", key.String(), "error", err)
 	}
 	s.Heartbeat(r.Checked)
 }

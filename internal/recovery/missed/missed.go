@@ -1,5 +1,5 @@
-// Package missed finds the sales whose webhook never arrived: it asks each payment provider for its finished sessions, page by
-// page, and delivers those that are on no order.
+// Package missed finds the sales whose webhook never arrived: it lists the finished sessions of each payment provider and
+// delivers those that are unknown to the ledger.
 package missed
 
 import (
@@ -13,14 +13,14 @@ import (
 	"handover/internal/payment"
 )
 
-// Why a sale was left.
+// The reasons for which a sale is left.
 const (
 	LeftNoSession  = "the_provider_does_not_name_its_session"
 	LeftUnread     = "its_session_could_not_be_read"
 	LeftNotStarted = "its_workflow_could_not_be_started"
 )
 
-// Ledger is what a pass needs of the facts.
+// Ledger is what a run needs of the ledger.
 type Ledger interface {
 	SyncWindow(ctx context.Context, environment string) (ledger.SyncWindow, error)
 	AdvanceHighWater(ctx context.Context, environment string, until time.Time) error
@@ -52,50 +52,50 @@ type Sales struct {
 	Pause func(ctx context.Context, d time.Duration) error
 }
 
-// Options say how far a pass goes.
+// Options bound a run.
 type Options struct {
-	// Since is how far back to go, also to before Handover served the environment; 0 for what is not yet known to be complete.
+	// Since is how far back to go, also to before Handover served the environment; 0 for the high-water mark.
 	Since     time.Duration
 	DryRun    bool   // change nothing, and count what would be
-	Heartbeat func() // is called now and then while the pass goes on; may be nil
+	Heartbeat func() // called during the run; may be nil
 }
 
-// Result is what one pass over an environment came to.
+// Result counts what one run over an environment found.
 type Result struct {
 	Checked  int            `json:"checked"`  // finished sessions in the provider's list
-	Repaired int            `json:"repaired"` // of these, nobody had told of and are delivered now
-	Ignored  int            `json:"ignored"`  // of these, nobody had told of and are not ours, not paid, or from before
-	Left     int            `json:"left"`     // of these, nobody had told of and could not be dealt with
+	Repaired int            `json:"repaired"` // missed sales that are delivered now
+	Ignored  int            `json:"ignored"`  // unknown to the ledger, and not ours, not paid, or from before
+	Left     int            `json:"left"`     // missed sales that could not be delivered
 	Reasons  map[string]int `json:"reasons,omitempty"`
 	// LeftSales names some of those that were left, by their session or else by their payment.
 	LeftSales []string  `json:"left_sales,omitempty"`
 	Since     time.Time `json:"since"`
-	// CompleteUntil is until when every sale is known to have been heard of.
+	// CompleteUntil is the high-water mark: every sale up to then is in the ledger.
 	CompleteUntil time.Time `json:"complete_until"`
 	// Problem says why the list could not be read to its end: misconfigured, rate_limited, retry or permanent.
 	Problem order.Class `json:"problem,omitempty"`
 }
 
-// Run makes one pass over an environment. An error is the ledger's: the provider's failures are in the result.
+// Run goes through the sales of one environment. An error is the ledger's: the provider's failures are in the result.
 func (r *Sales) Run(ctx context.Context, e Environment, o Options) (Result, error) {
 	began := r.Now()
-	covered, err := r.Ledger.SyncWindow(ctx, e.Name)
+	window, err := r.Ledger.SyncWindow(ctx, e.Name)
 	if err != nil {
 		return Result{}, err
 	}
-	if covered.Until.IsZero() {
-		covered = ledger.SyncWindow{From: began, Until: began}
+	if window.Until.IsZero() {
+		window = ledger.SyncWindow{From: began, Until: began}
 	}
-	since, from := covered.Until, covered.From.Truncate(time.Second) // providers tell times in whole seconds
+	since, from := window.Until, window.From.Truncate(time.Second) // providers report times in whole seconds
 	if o.Since > 0 {
 		since = began.Add(-o.Since)
 		from = since
 	}
-	p := &pass{Sales: r, e: e, o: o, from: from, result: Result{Since: since, CompleteUntil: covered.Until, Reasons: map[string]int{}}}
+	p := &run{Sales: r, e: e, o: o, from: from, result: Result{Since: since, CompleteUntil: window.Until, Reasons: map[string]int{}}}
 	if err := p.list(ctx, since); err != nil {
 		return p.result, err
 	}
-	if connected := !since.After(covered.Until); connected && p.result.Problem == "" && p.again == 0 && !o.DryRun {
+	if connected := !since.After(window.Until); connected && p.result.Problem == "" && p.again == 0 && !o.DryRun {
 		if err := r.Ledger.AdvanceHighWater(ctx, e.Name, began); err != nil {
 			return p.result, err
 		}
@@ -104,21 +104,21 @@ func (r *Sales) Run(ctx context.Context, e Environment, o Options) (Result, erro
 	return p.result, nil
 }
 
-// pass is one run over one environment.
-type pass struct {
+// run is one run over one environment.
+type run struct {
 	*Sales
 	e      Environment
 	o      Options
-	from   time.Time // of a session from before, somebody else delivered what it bought
+	from   time.Time // an earlier session was somebody else's to deliver
 	result Result
-	again  int // sales that another pass may deal with
+	again  int // sales that another run may deliver
 }
 
-func (p *pass) list(ctx context.Context, since time.Time) error {
+func (p *run) list(ctx context.Context, since time.Time) error {
 	for cursor := ""; ; {
 		var page []order.Sale
 		var next string
-		class := p.patiently(ctx, func(ctx context.Context) (err error) {
+		class := p.withRetries(ctx, func(ctx context.Context) (err error) {
 			page, next, err = p.e.Provider.PaidSessions(ctx, since, cursor)
 			return err
 		})
@@ -127,12 +127,12 @@ func (p *pass) list(ctx context.Context, since time.Time) error {
 			return ctx.Err()
 		}
 		p.result.Checked += len(page)
-		unheard, err := p.Ledger.UnknownSales(ctx, p.e.Name, page)
+		unknown, err := p.Ledger.UnknownSales(ctx, p.e.Name, page)
 		if err != nil {
 			return err
 		}
-		for _, sale := range unheard {
-			if err := p.deal(ctx, sale); err != nil {
+		for _, sale := range unknown {
+			if err := p.process(ctx, sale); err != nil {
 				return err
 			}
 			p.heartbeat()
@@ -145,7 +145,7 @@ func (p *pass) list(ctx context.Context, since time.Time) error {
 	}
 }
 
-func (p *pass) heartbeat() {
+func (p *run) heartbeat() {
 	if p.o.Heartbeat != nil {
 		p.o.Heartbeat()
 	}
@@ -153,7 +153,7 @@ func (p *pass) heartbeat() {
 
 const mostNamed = 20
 
-func (p *pass) left(sale order.Sale, reason string, retryable bool) {
+func (p *run) left(sale order.Sale, reason string, retryable bool) {
 	p.result.Left++
 	p.result.Reasons[reason]++
 	if len(p.result.LeftSales) < mostNamed {

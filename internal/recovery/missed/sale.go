@@ -9,8 +9,8 @@ import (
 	"handover/internal/payment"
 )
 
-// deal delivers one sale that nobody has told of, writes it down as ignored, or leaves it.
-func (p *pass) deal(ctx context.Context, sale order.Sale) error {
+// process delivers one missed sale, records it as ignored, or leaves it.
+func (p *run) process(ctx context.Context, sale order.Sale) error {
 	key := order.Key{Environment: p.e.Name, Session: sale.Session}
 	switch {
 	case sale.Kind == order.SessionOther, p.o.Since == 0 && sale.At.Before(p.from):
@@ -21,7 +21,7 @@ func (p *pass) deal(ctx context.Context, sale order.Sale) error {
 		return nil
 	}
 	var facts payment.Facts
-	class := p.patiently(ctx, func(ctx context.Context) (err error) {
+	class := p.withRetries(ctx, func(ctx context.Context) (err error) {
 		facts, err = p.e.Provider.Session(ctx, sale.Session)
 		return err
 	})
@@ -36,7 +36,7 @@ func (p *pass) deal(ctx context.Context, sale order.Sale) error {
 		if p.o.DryRun {
 			return nil
 		}
-		_, err := p.Ledger.RecordPayment(ctx, assessed) // a row, so that it can be replayed once the catalogue is mended
+		_, err := p.Ledger.RecordPayment(ctx, assessed) // recorded, so that it can be replayed once the catalogue is corrected
 		return err
 	case order.PaymentFailed:
 		p.result.Ignored++
@@ -45,7 +45,7 @@ func (p *pass) deal(ctx context.Context, sale order.Sale) error {
 	return p.deliver(ctx, key, sale)
 }
 
-func (p *pass) deliver(ctx context.Context, key order.Key, sale order.Sale) error {
+func (p *run) deliver(ctx context.Context, key order.Key, sale order.Sale) error {
 	if p.o.DryRun {
 		p.result.Repaired++
 		return nil
@@ -54,32 +54,32 @@ func (p *pass) deliver(ctx context.Context, key order.Key, sale order.Sale) erro
 		return err
 	}
 	if err := p.Runs.Ensure(ctx, key); err != nil {
-		p.Log.WarnContext(ctx, "a sale nobody told of is written down and could not be started", "order", key.String(), "error", err)
-		p.left(sale, LeftNotStarted, false) // it is on record now: the pass over our own orders starts it
+		p.Log.WarnContext(ctx, "missed sale imported but not started", "order", key.String(), "error", err)
+		p.left(sale, LeftNotStarted, false) // it is in the ledger now: the search for stuck orders starts it
 		return ctx.Err()
 	}
-	p.Log.WarnContext(ctx, "a sale nobody told of was found at the provider", "order", key.String())
+	p.Log.WarnContext(ctx, "missed sale imported", "order", key.String())
 	p.result.Repaired++
 	return nil
 }
 
-// How patient a pass is with a provider.
+// The retries of one call to a provider.
 const (
-	mostTries  = 5
-	unsaidWait = 2 * time.Second
-	mostWait   = time.Minute
+	maxTries    = 5
+	defaultWait = 2 * time.Second
+	maxWait     = time.Minute
 )
 
-// patiently makes a call until it succeeds, waiting as long as the provider asks. It returns why it gave up.
-func (p *pass) patiently(ctx context.Context, call func(context.Context) error) order.Class {
+// withRetries makes a call until it succeeds, waiting as long as the provider asks. It returns why it gave up.
+func (p *run) withRetries(ctx context.Context, call func(context.Context) error) order.Class {
 	for try := 1; ; try++ {
 		err := call(ctx)
 		if err == nil {
 			return ""
 		}
-		class, wait := judge(err)
-		if class.Final() || try == mostTries || wait > mostWait {
-			p.Log.WarnContext(ctx, "the payment provider's sales could not be read", "environment", p.e.Name, "class", string(class), "error", err)
+		class, wait := classify(err)
+		if class.Final() || try == maxTries || wait > maxWait {
+			p.Log.WarnContext(ctx, "sales could not be read from the payment provider", "environment", p.e.Name, "class", string(class), "error", err)
 			return class
 		}
 		p.heartbeat()
@@ -90,10 +90,10 @@ func (p *pass) patiently(ctx context.Context, call func(context.Context) error) 
 	}
 }
 
-func judge(err error) (order.Class, time.Duration) {
-	var answer *payment.APIError
-	if !errors.As(err, &answer) {
-		return order.ClassRetry, unsaidWait
+func classify(err error) (order.Class, time.Duration) {
+	var failed *payment.APIError
+	if !errors.As(err, &failed) {
+		return order.ClassRetry, defaultWait
 	}
-	return answer.Class(), max(answer.RetryAfter, unsaidWait)
+	return failed.Class(), max(failed.RetryAfter, defaultWait)
 }
