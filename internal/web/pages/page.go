@@ -64,7 +64,7 @@ func (s *Site) orderModel(v order.View, kind pageKind) *pageModel {
 			string(v.Facts.Delivery) + " " + string(state),
 		Status:     w.status,
 		Badge:      w.badge,
-		Headline:   w.headline,
+		Headline:   v.Headline(),
 		Paragraphs: w.paragraphs,
 		AskShop:    w.askShop,
 		Facts:      factLines(v),
@@ -83,7 +83,7 @@ func (s *Site) orderModel(v order.View, kind pageKind) *pageModel {
 			m.Items = append(m.Items, line)
 		}
 	}
-	m.layout = s.layout(w.headline)
+	m.layout = s.layout(m.Headline)
 	m.Live = kind == pageBySession && !state.Settled()
 	return m
 }

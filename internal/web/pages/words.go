@@ -4,42 +4,41 @@ import (
 	"handover/internal/order"
 )
 
-// words are what the page says about a state, in the words of somebody who bought something.
+// words are what the page says about a state beside its headline, in the words of somebody who bought something.
 type words struct {
 	status     status
 	badge      string
-	headline   string
 	paragraphs []string
 	askShop    bool
 }
 
 var stateWords = map[order.CustomerState]words{
-	order.CustomerWaiting: {statusWait, "Waiting", "Waiting for payment confirmation", []string{
+	order.CustomerWaiting: {statusWait, "Waiting", []string{
 		"This usually takes a few seconds. You can leave this page open: it updates by itself.",
 	}, false},
-	order.CustomerProcessing: {statusWait, "On its way", "Waiting for payment confirmation", []string{
+	order.CustomerProcessing: {statusWait, "On its way", []string{
 		"Your payment is on its way. With bank debits and transfers it can take days until it arrives.",
 		"Please do not pay again. As soon as the money is there, we email you and your order appears here.",
 	}, false},
-	order.CustomerFailed: {statusStop, "Not paid", "The payment did not go through", []string{
+	order.CustomerFailed: {statusStop, "Not paid", []string{
 		"Nothing was delivered. You can try again in the shop, perhaps with another way to pay.",
 	}, true},
-	order.CustomerPreparing: {statusWait, "Paid", "Preparing your download", []string{
+	order.CustomerPreparing: {statusWait, "Paid", []string{
 		"Thank you, your payment has arrived. This takes a moment, and the page updates by itself.",
 	}, false},
-	order.CustomerEmailPending: {statusDone, "Ready", "Your order is ready", nil, false},
-	order.CustomerReady:        {statusDone, "Ready", "Your order is ready", nil, false},
-	order.CustomerBounced:      {statusDone, "Ready", "Your order is ready", nil, true},
-	order.CustomerOnHold: {statusCare, "On hold", "On hold while the payment is being disputed", []string{
+	order.CustomerEmailPending: {statusDone, "Ready", nil, false},
+	order.CustomerReady:        {statusDone, "Ready", nil, false},
+	order.CustomerBounced:      {statusDone, "Ready", nil, true},
+	order.CustomerOnHold: {statusCare, "On hold", []string{
 		"Access is paused until the bank has decided. Nothing is lost: if the payment stands, it comes back by itself.",
 	}, true},
-	order.CustomerEnded: {statusStop, "Ended", "Access has ended", []string{
+	order.CustomerEnded: {statusStop, "Ended", []string{
 		"Downloads and licence keys of this order no longer work.",
 	}, true},
-	order.CustomerLooking: {statusCare, "With the shop", "We are looking into it", []string{
+	order.CustomerLooking: {statusCare, "With the shop", []string{
 		"Something about this order needs a person at the shop. You need not pay again.",
 	}, true},
-	order.CustomerNotOurs: {statusTodo, "Elsewhere", "This order is not delivered here", []string{
+	order.CustomerNotOurs: {statusTodo, "Elsewhere", []string{
 		"What you bought reaches you another way. The shop can tell you how.",
 	}, true},
 }
@@ -51,7 +50,7 @@ func wordsFor(v order.View) words {
 	case order.CustomerEmailPending:
 		w.paragraphs = emailPendingWords(v)
 	case order.CustomerEnded:
-		w.headline, w.paragraphs = endedWords(v, w)
+		w.paragraphs = endedWords(v, w.paragraphs)
 	case order.CustomerReady:
 		w.paragraphs = []string{"Email sent" + at(v) + "."}
 	case order.CustomerBounced:
@@ -61,14 +60,14 @@ func wordsFor(v order.View) words {
 }
 
 // endedWords say why access has ended, where the money says it.
-func endedWords(v order.View, w words) (headline string, paragraphs []string) {
+func endedWords(v order.View, otherwise []string) []string {
 	switch {
 	case v.FullyRefunded():
-		return "Refunded: access has ended", []string{"The payment was returned, so downloads and licence keys of this order no longer work."}
+		return []string{"The payment was returned, so downloads and licence keys of this order no longer work."}
 	case v.Dispute == order.DisputeLost:
-		return w.headline, []string{"The bank has taken the payment back, so downloads and licence keys of this order no longer work."}
+		return []string{"The bank has taken the payment back, so downloads and licence keys of this order no longer work."}
 	}
-	return w.headline, w.paragraphs
+	return otherwise
 }
 
 func bouncedWords(v order.View) string {
