@@ -51,9 +51,9 @@ func (b *bench) answers(ctx context.Context, accepted <-chan finish, ids []strin
 
 func (s *series) call(ctx context.Context, id string) error {
 	err := errors.Join(
-		s.timed(&s.webhook, func() error { return s.shop.pay(ctx, id) }),
+		s.timed(&s.webhook, func() error { return s.buyer.pay(ctx, id) }),
 		s.timed(&s.reference, func() error {
-			return errors.Join(s.postgres.commit(ctx, s.shop.bodies[id]), startBare(ctx, s.temporal, "beside:"+id))
+			return errors.Join(s.postgres.commit(ctx, s.buyer.bodies[id]), startBare(ctx, s.temporal, "beside:"+id))
 		}))
 	if err != nil {
 		return err

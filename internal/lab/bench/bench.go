@@ -5,41 +5,32 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
-	"strconv"
-	"strings"
 	"time"
 
 	"go.temporal.io/sdk/client"
 	"golang.org/x/sync/errgroup"
 
-	"handover/internal/lab/sandbox"
+	"handover/internal/lab/await"
+	"handover/internal/lab/harness"
 	"handover/internal/telemetry"
 )
-
-// The variables that name the running stack.
-const (
-	variableStarter = "HANDOVER_BENCH_STARTER" // http://HOST:PORT
-	variableSandbox = "HANDOVER_BENCH_SANDBOX"
-	variablePIDs    = "HANDOVER_BENCH_PIDS" // starter=1,worker=2,sandbox=3,temporal=4
-)
-
-// environment is the one that the local stack's shop has.
-const environment = "test"
 
 // bench is one run.
 type bench struct {
 	settings
-	shop      *shop
+	servers   *harness.Servers
+	shop      *harness.Shop
+	buyer     *buyer
 	postgres  *postgres
 	temporal  client.Client
 	bare      *child
-	processes map[string]int
-	bares     int // workflows started, for their ids
+	processes map[string]int // ids, by name
+	bares     int            // workflows started, for their ids
 	say       io.Writer
 }
 
+// open brings up a shop on servers as durable as a real one's.
 func open(ctx context.Context, s settings) (b *bench, err error) {
 	b = &bench{settings: s, say: os.Stderr}
 	defer func() {
@@ -47,25 +38,36 @@ func open(ctx context.Context, s settings) (b *bench, err error) {
 			b.close()
 		}
 	}()
-	need := func(name string) string {
-		v := os.Getenv(name)
-		if v == "" {
-			err = errors.Join(err, fmt.Errorf("%s is not set: run make bench, which starts what is measured", name))
-		}
-		return v
+	if b.servers, err = harness.StartServers(ctx, harness.ServersConfig{Dir: s.dir, Program: s.program}); err != nil {
+		return nil, err
 	}
-	starter, provider, database := need(variableStarter), need(variableSandbox), need("DATABASE_URL")
-	b.shop = newShop(starter, provider, need("STRIPE_TEST_KEY"), need("STRIPE_TEST_WEBHOOK_SECRET"), need("RESEND_API_KEY"))
+	b.shop, err = harness.Open(harness.Config{
+		Dir: s.dir, DatabaseURL: b.servers.DatabaseURL, TemporalAddress: b.servers.Temporal.Address(), TaskQueue: "handover", Direct: true,
+	})
 	if err != nil {
 		return nil, err
 	}
-	if b.processes, err = parsePIDs(os.Getenv(variablePIDs)); err != nil {
+	if err := errors.Join(b.shop.StartStarter(ctx), b.shop.StartWorker(ctx)); err != nil {
 		return nil, err
 	}
-	if b.postgres, err = openPostgres(ctx, database); err != nil {
+	if err := pauseSchedule(ctx, b.shop); err != nil {
 		return nil, err
 	}
-	b.processes["postgres"] = b.postgres.server
+	b.buyer = newBuyer(b.shop.Sandbox, b.shop.PublicURL+"/webhooks/payments/"+environment)
+	b.processes = map[string]int{
+		"starter": b.shop.Starter.PID(), "worker": b.shop.Worker.PID(), "sandbox": os.Getpid(), // with the buyers
+		"postgres": b.servers.Postgres.Process().PID(), "temporal": b.servers.Temporal.Process().PID(),
+	}
+	if b.postgres, err = openPostgres(ctx, b.servers.DatabaseURL); err != nil {
+		return nil, err
+	}
+
+	// The same settings for the bare process and for this one's own client, which read them from the environment.
+	for name, value := range map[string]string{"TEMPORAL_ADDRESS": b.shop.TemporalAddress, "TEMPORAL_CONFIG_FILE": os.DevNull} {
+		if err := os.Setenv(name, value); err != nil {
+			return nil, err
+		}
+	}
 	if b.temporal, err = connect(telemetry.Logger(io.Discard), "bench"); err != nil {
 		return nil, err
 	}
@@ -73,27 +75,10 @@ func open(ctx context.Context, s settings) (b *bench, err error) {
 	return b, err
 }
 
-func newShop(starter, provider, key, secret, mailKey string) *shop {
-	// One connection for each order in flight, as a provider would have, and no waiting for one.
-	calls := &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 1000}}
-	return &shop{
-		sandbox: sandbox.Client{Base: provider, HTTP: &http.Client{Timeout: 2 * patience}}, base: provider,
-		webhook: starter + "/webhooks/payments/" + environment, key: key, secret: secret, mailKey: mailKey,
-		http: calls, bodies: map[string][]byte{}, byBuyer: map[string]string{},
-	}
-}
-
-func parsePIDs(text string) (map[string]int, error) {
-	pids := map[string]int{}
-	for pair := range strings.SplitSeq(text, ",") {
-		name, number, found := strings.Cut(pair, "=")
-		pid, err := strconv.Atoi(number)
-		if !found || err != nil {
-			return nil, fmt.Errorf("%s is not NAME=PID,NAME=PID", variablePIDs)
-		}
-		pids[name] = pid
-	}
-	return pids, nil
+// pauseSchedule keeps the reconciliation from delivering the paid sessions that are prepared, at whatever minute the
+// benchmark runs. Closing the shop deletes its schedule.
+func pauseSchedule(ctx context.Context, s *harness.Shop) error {
+	return s.Schedule(ctx).Pause(ctx, client.SchedulePauseOptions{Note: "the benchmark runs"})
 }
 
 func (b *bench) close() {
@@ -105,6 +90,12 @@ func (b *bench) close() {
 	}
 	if b.postgres != nil {
 		b.postgres.pool.Close()
+	}
+	if b.shop != nil {
+		b.shop.Close()
+	}
+	if b.servers != nil {
+		b.servers.Stop()
 	}
 }
 
@@ -120,7 +111,7 @@ func (b *bench) run(ctx context.Context) (*report, error) {
 	group, ctx := errgroup.WithContext(ctx)
 	watching, stop := context.WithCancel(ctx)
 	accepted := make(chan finish, 100_000)
-	group.Go(func() error { return b.shop.watch(watching, accepted) })
+	group.Go(func() error { return b.buyer.watch(watching, accepted) })
 	var r *report
 	group.Go(func() (err error) {
 		defer stop()
@@ -139,7 +130,7 @@ func (b *bench) measure(ctx context.Context, accepted chan finish) (*report, err
 	// Orders are prepared ahead: making a session is not part of an order.
 	total := b.inFlight + b.rounds*b.orders + b.calls
 	fmt.Fprintf(b.say, "preparing %d paid sessions …\n", total)
-	sessions, err := b.shop.prepare(ctx, total)
+	sessions, err := b.buyer.prepare(total)
 	if err != nil {
 		return nil, fmt.Errorf("prepare sessions: %w", err)
 	}
@@ -235,12 +226,14 @@ func (b *bench) measuredBlock(ctx context.Context, accepted <-chan finish, ids [
 }
 
 func (b *bench) orderBlock(ctx context.Context, accepted <-chan finish, ids []string) (block, error) {
-	return drive(ctx, ids, b.inFlight, accepted, b.shop.pay, b.settle)
+	return drive(ctx, ids, b.inFlight, accepted, b.buyer.pay, b.settle)
 }
 
 // settle waits until the order's workflow listens: the email's acceptance is then on record and the timer set.
 func (b *bench) settle(ctx context.Context, session string) error {
-	return until(ctx, func(ctx context.Context) (bool, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("it does not come to its end"))
+	defer cancel()
+	return await.Until(ctx, 2*time.Millisecond, func(ctx context.Context) (bool, error) {
 		events, pending, err := b.describe(ctx, session)
 		return err == nil && pending == 0 && events >= deliveredEvents, err
 	})
@@ -250,15 +243,13 @@ func (b *bench) settle(ctx context.Context, session string) error {
 const deliveredEvents = 23
 
 func (b *bench) describe(ctx context.Context, session string) (events int64, pending int, err error) {
-	d, err := b.temporal.DescribeWorkflow(ctx, workflowID(session), "")
+	d, err := b.temporal.DescribeWorkflow(ctx, harness.WorkflowID(session), "")
 	if err != nil {
 		return 0, 0, err
 	}
 	raw := d.RawResponse
 	return raw.GetWorkflowExecutionInfo().GetHistoryLength(), len(raw.GetPendingActivities()) + boolInt(raw.GetPendingWorkflowTask() != nil), nil
 }
-
-func workflowID(session string) string { return "order:" + environment + ":" + session }
 
 func boolInt(b bool) int {
 	if b {

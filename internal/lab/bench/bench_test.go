@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"handover/internal/lab/harness"
 	"handover/internal/lab/sandbox"
 	"handover/internal/order"
 	"handover/internal/payment/stripe"
@@ -136,18 +137,10 @@ func TestCommitsLeaveOutWhatRunsWithoutOrders(t *testing.T) {
 
 func TestWebhookIsSignedAsTheProductVerifiesIt(t *testing.T) {
 	t.Parallel()
-	const secret = "whsec_0123456789abcdef0123456789abcdef"
-	provider, err := stripe.New(stripe.Config{APIKey: "sk_test_1", WebhookSecrets: []string{secret}, Mode: order.Test})
+	provider, err := stripe.New(stripe.Config{APIKey: "sk_test_1", WebhookSecrets: []string{harness.StripeSecret}, Mode: order.Test})
 	if err != nil {
 		t.Fatal(err)
 	}
-	judge, err := sandbox.New(sandbox.Config{StripeSecret: secret, Products: []sandbox.Product{{Price: price, Product: "prod_1", Name: "P", Amount: 5}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer judge.Close()
-	providers := httptest.NewServer(judge.Handler())
-	defer providers.Close()
 	verified := make(chan error, 1)
 	starter := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -157,12 +150,12 @@ func TestWebhookIsSignedAsTheProductVerifiesIt(t *testing.T) {
 		verified <- provider.Verify(r.Header, body, time.Now())
 	}))
 	defer starter.Close()
-	s := newShop(starter.URL, providers.URL, "sk_test_1", secret, "re_1")
-	ids, err := s.prepare(t.Context(), 1)
+	b := newBuyer(openSandbox(t), starter.URL)
+	ids, err := b.prepare(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.pay(t.Context(), ids[0]); err != nil {
+	if err := b.pay(t.Context(), ids[0]); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-verified; err != nil {
@@ -170,34 +163,36 @@ func TestWebhookIsSignedAsTheProductVerifiesIt(t *testing.T) {
 	}
 }
 
-func TestEveryAcceptedMessageIsToldOnceInOrder(t *testing.T) {
-	t.Parallel()
-	judge, err := sandbox.New(sandbox.Config{Products: []sandbox.Product{{Price: price, Product: "prod_1", Name: "P", Amount: 5}}})
+func openSandbox(t *testing.T) *sandbox.Sandbox {
+	t.Helper()
+	s, err := sandbox.New(sandbox.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer judge.Close()
-	providers := httptest.NewServer(judge.Handler())
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func TestEveryAcceptedMessageIsPassedOnOnceInOrder(t *testing.T) {
+	t.Parallel()
+	s := openSandbox(t)
+	providers := httptest.NewServer(s.Handler())
 	defer providers.Close()
-	s := newShop("http://127.0.0.1:1", providers.URL, "sk_test_1", "whsec_1", "re_1")
-	ids, err := s.prepare(t.Context(), 7)
+	b := newBuyer(s, "http://127.0.0.1:1")
+	ids, err := b.prepare(7)
 	if err != nil {
 		t.Fatal(err)
 	}
 	began := time.Now()
 	var got []string
 	for i, id := range ids {
-		send(t, providers.URL, string(rune('1'+i))+mailDomain, id)
+		send(t, providers.URL, id)
 		if i%3 != 0 {
 			continue
 		}
-		found, err := s.accepted(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range found {
+		for _, f := range b.accepted() {
 			got = append(got, f.id)
-			if f.at.Before(began.Truncate(time.Microsecond)) || f.at.After(time.Now()) {
+			if f.at.Before(began) || f.at.After(time.Now()) {
 				t.Errorf("%s was accepted at %s", f.id, f.at)
 			}
 		}
@@ -208,15 +203,16 @@ func TestEveryAcceptedMessageIsToldOnceInOrder(t *testing.T) {
 }
 
 // send is what the worker does with a message, in short.
-func send(t *testing.T, base, to, key string) {
+func send(t *testing.T, base, session string) {
 	t.Helper()
-	body := `{"from":"shop@example.com","to":["` + to + `"],"subject":"s","text":"t"}`
+	body := `{"from":"shop@example.com","to":["a@example.com"],"subject":"s","text":"t","tags":[
+		{"name":"handover_environment","value":"test"},{"name":"handover_session","value":"` + session + `"}]}`
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/resend/emails", strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer re_1")
-	r.Header.Set("Idempotency-Key", key)
+	r.Header.Set("Idempotency-Key", session)
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)

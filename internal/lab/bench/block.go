@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -109,22 +108,4 @@ func collect(ctx context.Context, feed *feed, ids []string, done <-chan finish) 
 		}
 	}
 	return result, nil
-}
-
-// until asks again and again, closely, until it is so.
-func until(ctx context.Context, so func(context.Context) (bool, error)) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("it does not come to its end"))
-	defer cancel()
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		if ok, err := so(ctx); ok || err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-tick.C:
-		}
-	}
 }

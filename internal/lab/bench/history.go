@@ -5,11 +5,13 @@ import (
 	"fmt"
 
 	enumspb "go.temporal.io/api/enums/v1"
+
+	"handover/internal/lab/harness"
 )
 
 // counted is what the histories of delivered orders hold.
 type counted struct {
-	events   []int64 // of each history that was looked at
+	events   []int64 // of each history that was counted
 	billable int     // actions that Temporal Cloud bills, of one
 }
 
@@ -26,13 +28,13 @@ var billable = map[enumspb.EventType]bool{
 	enumspb.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED: true,
 }
 
-// looks is how many histories are counted.
-const looks = 20
+// sampled is how many histories are counted.
+const sampled = 20
 
 // histories counts some of the run's orders, all of which are delivered.
 func (b *bench) histories(ctx context.Context, r *report) error {
-	sessions := b.shop.delivered()
-	step := max(1, len(sessions)/looks)
+	sessions := b.buyer.delivered()
+	step := max(1, len(sessions)/sampled)
 	for i := 0; i < len(sessions); i += step {
 		if err := b.settle(ctx, sessions[i]); err != nil {
 			return fmt.Errorf("order %s/%s: %w", environment, sessions[i], err)
@@ -43,7 +45,7 @@ func (b *bench) histories(ctx context.Context, r *report) error {
 		}
 		r.history.events = append(r.history.events, events)
 	}
-	history := b.temporal.GetWorkflowHistory(ctx, workflowID(sessions[0]), "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	history := b.temporal.GetWorkflowHistory(ctx, harness.WorkflowID(sessions[0]), "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for history.HasNext() {
 		event, err := history.Next()
 		if err != nil {

@@ -1,6 +1,6 @@
 // Command bench measures what an order costs: it sends signed webhooks to a running starter until the sandbox has
 // accepted the emails, and beside it, in the same run and on the same servers, runs a bare workflow of three empty
-// activities. `make bench` brings the servers up and runs it. It reports ratios and asserts no time: it fails only when
+// activities. `make bench` makes room for it and runs it. It reports ratios and asserts no time: it fails only when
 // an order is not delivered.
 package main
 
@@ -15,12 +15,16 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"handover/internal/lab/harness"
 )
 
 // settings are the size of a run.
 type settings struct {
-	orders   int // in a block
-	rounds   int // of one block each
+	dir      string // of the servers' data and the logs
+	program  string // the temporal program
+	orders   int    // in a block
+	rounds   int    // of one block each
 	inFlight int
 	calls    int // webhooks whose answers are timed one by one
 	callers  int // sending those at the same time
@@ -46,6 +50,8 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	flags.IntVar(&s.inFlight, "inflight", 50, "orders in flight")
 	flags.IntVar(&s.calls, "calls", 1000, "webhook calls that are timed beside a commit and a start")
 	flags.IntVar(&s.callers, "callers", 4, "of those calls, how many at the same time")
+	flags.StringVar(&s.dir, "dir", "", "directory of the servers' data and the logs")
+	flags.StringVar(&s.program, "temporal", "", "the temporal program")
 	bare := flags.Bool("bare", false, "be the bare worker; the benchmark starts it itself")
 	if err := flags.Parse(arguments); err != nil {
 		return errors.Join(flag.ErrHelp, err)
@@ -56,12 +62,11 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	if *bare {
 		return serveBare(ctx, os.Stdin, out)
 	}
-	b, err := open(ctx, s)
-	if err != nil {
-		return err
+	if s.dir == "" || s.program == "" {
+		return errors.New("run make bench, which names the directory and the temporal program")
 	}
-	defer b.close()
-	report, err := b.run(ctx)
+	defer func() { _ = harness.RemovePrograms() }()
+	report, err := measure(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -74,6 +79,19 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 		err = report.print(w)
 	}
 	return errors.Join(err, w.Flush())
+}
+
+func measure(ctx context.Context, s settings) (*report, error) {
+	b, err := open(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	defer b.close()
+	r, err := b.run(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%w\n%s", err, b.shop.LogTails())
+	}
+	return r, nil
 }
 
 // asJSON: one object on standard output; everything else always goes to standard error.

@@ -14,7 +14,6 @@ import (
 type postgres struct {
 	pool     *pgxpool.Pool // of the benchmark's own database
 	ledger   string        // name of the ledger's database
-	server   int           // process id
 	walStats bool          // pg_walinspect is there
 }
 
@@ -48,13 +47,6 @@ func openPostgres(ctx context.Context, url string) (*postgres, error) {
 	}
 	_, err = p.pool.Exec(ctx, "CREATE EXTENSION IF NOT EXISTS pg_walinspect")
 	p.walStats = err == nil
-	var backend int
-	if err := p.pool.QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&backend); err != nil {
-		return nil, err
-	}
-	if s, err := readStat(backend); err == nil {
-		p.server = s.parent
-	}
 	return p, nil
 }
 

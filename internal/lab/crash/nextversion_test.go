@@ -35,7 +35,7 @@ func buildNextVersion(t *testing.T) (program string) {
 	}
 
 	program = filepath.Join(dir, "worker")
-	if err := harness.Build(program, "-overlay", filepath.Join(dir, "overlay.json"), "./worker"); err != nil {
+	if err := harness.Build(program, "-tags", "nocloud", "-overlay", filepath.Join(dir, "overlay.json"), "./worker"); err != nil {
 		t.Fatal(err)
 	}
 	return program

@@ -59,9 +59,15 @@ func (s *Shop) configure() error {
 			return err
 		}
 	}
+	if err := os.WriteFile(s.noProfiles(), nil, 0o600); err != nil {
+		return err
+	}
 	text := fmt.Sprintf(configuration, s.PublicURL, s.server.URL, emailsPerSecond, files, s.TOML)
 	return os.WriteFile(s.configPath(), []byte(text), 0o600)
 }
+
+// noProfiles is an empty file in the place of the user's own temporal.toml.
+func (s *Shop) noProfiles() string { return filepath.Join(s.Dir, "temporal.toml") }
 
 func (s *Shop) configPath() string { return filepath.Join(s.Dir, "handover.toml") }
 

@@ -42,7 +42,10 @@ func (s *Shop) StartAnotherStarter(ctx context.Context) (p *stack.Process, publi
 
 // StartWorker starts a worker and waits until it polls and its schedule is there, which it makes a moment later.
 func (s *Shop) StartWorker(ctx context.Context) (err error) {
-	environment := append(s.environment(s.WorkerURL), "TEMPORAL_ADDRESS="+s.Proxy.Address())
+	environment := s.environment(s.WorkerURL)
+	if !s.Direct {
+		environment = append(environment, "TEMPORAL_ADDRESS="+s.Proxy.Address())
+	}
 	if s.Worker, err = s.start(ctx, "worker", "worker", s.WorkerURL+"/readyz", environment); err != nil {
 		return err
 	}
@@ -148,7 +151,8 @@ func (s *Shop) Command(ctx context.Context, arguments ...string) (out, errs stri
 
 func (s *Shop) environment(admin string) []string {
 	return append(stack.WithoutTemporal(os.Environ()),
-		"HANDOVER_CONFIG="+s.configPath(), "DATABASE_URL="+s.DatabaseURL, "TEMPORAL_ADDRESS="+s.TemporalAddress, "TASK_QUEUE="+s.TaskQueue,
+		"HANDOVER_CONFIG="+s.configPath(), "DATABASE_URL="+s.DatabaseURL, "TASK_QUEUE="+s.TaskQueue,
+		"TEMPORAL_ADDRESS="+s.TemporalAddress, "TEMPORAL_CONFIG_FILE="+s.noProfiles(),
 		"LISTEN_ADDR="+host(s.PublicURL), "ADMIN_ADDR="+host(admin),
 		"LINK_SECRET="+linkSecret, "STRIPE_SECRET="+StripeSecret, "EMAIL_SECRET="+EmailSecret)
 }

@@ -20,7 +20,7 @@ type programs struct {
 	err  error
 }
 
-// The programs as they are shipped, and with the failpoints at which they can be held.
+// The programs as they are shipped, but for the drivers of the clouds, which take minutes to compile; and with the failpoints at which they can be held.
 var (
 	shipped  programs
 	holdable = programs{tags: "failpoints"}
@@ -34,7 +34,7 @@ func Program(name string, failpoints bool) (string, error) {
 	}
 	p.once.Do(func() {
 		if p.dir, p.err = os.MkdirTemp("", "handover-programs-"); p.err == nil {
-			p.err = Build(p.dir+string(os.PathSeparator), "-tags", p.tags, "./starter", "./worker")
+			p.err = Build(p.dir+string(os.PathSeparator), "-tags", "nocloud,"+p.tags, "./starter", "./worker")
 		}
 	})
 	return filepath.Join(p.dir, name), p.err

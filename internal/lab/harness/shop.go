@@ -33,6 +33,8 @@ type Config struct {
 	TOML string
 	// Sandbox changes the sandbox.
 	Sandbox func(*sandbox.Config)
+	// Direct connects Worker to Temporal without Proxy, where it is measured.
+	Direct bool
 	// Failpoints builds starter and worker so that they can be held at failpoints: see Arm and Hit.
 	Failpoints bool
 }

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	stripeSecret = "whsec_sandbox_stripe"
+	stripeSecret = "whsec_sandbox_stripe_payments"
 	emailSecret  = "whsec_c2FuZGJveC1lbWFpbC1zZWNyZXQtMzItYnl0ZXM="
 )
 

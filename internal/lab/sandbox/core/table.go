@@ -38,7 +38,10 @@ func (t *Table[T]) Has(id string) bool {
 func (t *Table[T]) Len() int { return len(t.ids) }
 
 // Oldest goes through the values, the oldest first.
-func (t *Table[T]) Oldest() iter.Seq[T] { return t.all(slices.Values(t.ids)) }
+func (t *Table[T]) Oldest() iter.Seq[T] { return t.Since(0) }
+
+// Since goes through the values after the first n, the oldest first.
+func (t *Table[T]) Since(n int) iter.Seq[T] { return t.all(slices.Values(t.ids[min(n, len(t.ids)):])) }
 
 // Newest goes through the values, the newest first.
 func (t *Table[T]) Newest() iter.Seq[T] {

@@ -77,7 +77,14 @@ func (s *Resend) listEmails(w http.ResponseWriter, r *http.Request) {
 func (s *Resend) Messages() []Message {
 	s.core.Lock()
 	defer s.core.Unlock()
-	return append([]Message{}, slices.Collect(s.messages.Oldest())...)
+	return append([]Message{}, slices.Collect(s.messages.Oldest())...) // an empty list is no null
+}
+
+// MessagesSince returns the accepted messages after the first n, oldest first.
+func (s *Resend) MessagesSince(n int) []Message {
+	s.core.Lock()
+	defer s.core.Unlock()
+	return slices.Collect(s.messages.Since(n))
 }
 
 // Message returns an accepted message as it is now.

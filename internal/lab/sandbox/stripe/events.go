@@ -84,6 +84,13 @@ func (s *Stripe) webhook(in EventRequest) (hook core.Webhook, id string, err err
 	return hook, id, err
 }
 
+// EventBody is the body of an event that is not delivered here.
+func (s *Stripe) EventBody(id string, in EventRequest) ([]byte, error) {
+	s.core.Lock()
+	defer s.core.Unlock()
+	return s.eventBody(id, s.core.Now().Unix(), in)
+}
+
 // eventBody is https://docs.stripe.com/api/events/object. The caller holds the lock.
 func (s *Stripe) eventBody(id string, created int64, in EventRequest) ([]byte, error) {
 	if in.Type == "" {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"handover/internal/lab/await"
 	"handover/internal/lab/stack"
 )
 
@@ -45,13 +45,9 @@ type apps struct {
 func (s *running) build(ctx context.Context) error {
 	began := time.Now()
 	fmt.Fprintln(s.say, "building starter, worker and sandbox …")
-	tags := "nocloud"
-	if s.shipped {
-		tags = ""
-	}
 	directory := s.state.Path("bin") + string(filepath.Separator)
 	for _, what := range [][]string{{directory, "./starter", "./worker"}, {s.program("sandbox"), "./internal/lab/sandbox/cmd"}} {
-		arguments := append([]string{"build", "-buildvcs=false", "-tags", tags, "-ldflags", "-s -w", "-o"}, what...)
+		arguments := append([]string{"build", "-buildvcs=false", "-tags", "nocloud", "-ldflags", "-s -w", "-o"}, what...)
 		command := exec.CommandContext(ctx, "go", arguments...)
 		command.Dir, command.Env = s.root, stack.Compiling(os.Environ())
 		if text, err := command.CombinedOutput(); err != nil {
@@ -118,7 +114,7 @@ func (s *running) configure(ctx context.Context) (*apps, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.shop, err = openShop(s.state.Dir, a.starter, a.sandbox, cmp.Or(s.emailsPerSecond, emailsPerSecond)); err != nil {
+	if a.shop, err = openShop(s.state.Dir, a.starter, a.sandbox); err != nil {
 		return nil, err
 	}
 	own := append(a.shop.variables(), "DATABASE_URL="+database, "HANDOVER_CONFIG="+a.shop.config)
@@ -218,20 +214,24 @@ func (s *running) startApp(ctx context.Context, name, address, health string, ar
 	s.add(name, process, process)
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	for {
-		last, err := answers(ctx, health)
-		if err == nil {
-			s.ready(name, address, began)
-			return nil
+	var last string
+	err = await.Until(ctx, 20*time.Millisecond, func(ctx context.Context) (bool, error) {
+		var unready error
+		if last, unready = answers(ctx, health); unready == nil {
+			return true, nil
 		}
 		select {
 		case <-process.Done():
-			return logged(fmt.Errorf("%s ended while starting", name), process.LogFile())
-		case <-ctx.Done():
-			return logged(fmt.Errorf("%s is not ready: %w\n%s", name, err, last), process.LogFile())
-		case <-time.After(20 * time.Millisecond):
+			return false, stack.ErrExited
+		default:
+			return false, nil
 		}
+	})
+	if err != nil {
+		return logged(fmt.Errorf("%s is not ready: %w\n%s", name, err, last), process.LogFile())
 	}
+	s.ready(name, address, began)
+	return nil
 }
 
 // answers returns the body too: an unready process says there what it is waiting for.

@@ -24,7 +24,7 @@ func TestShopConfigurationIsAccepted(t *testing.T) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	s, err := openShop(dir, "http://127.0.0.1:8080", "http://127.0.0.1:8090", emailsPerSecond)
+	s, err := openShop(dir, "http://127.0.0.1:8080", "http://127.0.0.1:8090")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,11 +58,11 @@ func TestShopConfigurationIsAccepted(t *testing.T) {
 func TestSecretsStayTheSame(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	first, err := openShop(dir, "http://127.0.0.1:1", "http://127.0.0.1:2", emailsPerSecond)
+	first, err := openShop(dir, "http://127.0.0.1:1", "http://127.0.0.1:2")
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := openShop(dir, "http://127.0.0.1:1", "http://127.0.0.1:2", emailsPerSecond)
+	second, err := openShop(dir, "http://127.0.0.1:1", "http://127.0.0.1:2")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,9 +64,9 @@ func run(ctx context.Context, arguments []string) error {
 	case "test":
 		return test(ctx, root, rest)
 	case "bench":
-		return bench(ctx, root, rest)
+		return laboratory(ctx, root, "bench", "./internal/lab/bench", rest)
 	case "soak":
-		return soak(ctx, root, rest)
+		return laboratory(ctx, root, "soak", "./internal/lab/soak/cmd", rest)
 	case "services":
 		return services(ctx, root)
 	case "clean":

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +12,11 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"handover/internal/lab/await"
+	"handover/internal/lab/harness"
+	"handover/internal/lab/sandbox"
+	"handover/internal/order"
 )
 
 // purchase is one order on its way, and when each of its facts was first seen.
@@ -33,46 +37,23 @@ type sighting struct {
 
 func (p *purchase) key() string { return "test/" + p.Session }
 
-// orderPage is the JSON of the order page, as far as it is needed here.
-type orderPage struct {
-	Payment struct {
-		State string `json:"state"`
-	} `json:"payment"`
-	Access struct {
-		State string `json:"state"`
-	} `json:"access"`
-	Email struct {
-		State string `json:"state"`
-	} `json:"email"`
-	Licenses []json.RawMessage `json:"licenses"`
-}
-
-// checkOut finishes a checkout at the sandbox, which does not tell anybody yet.
+// checkOut finishes a checkout at the sandbox, which no webhook reports yet.
 func (a *apps) checkOut(ctx context.Context, what sale) (*purchase, error) {
-	var session struct {
-		ID string `json:"id"`
-	}
-	err := call(ctx, http.MethodPost, a.sandbox+"/control/sessions", map[string]any{
-		"items":  []any{map[string]any{"price": what.Price, "product": what.Product, "name": what.Name, "quantity": 1}},
-		"email":  "robin.sommer@example.com",
-		"name":   "Robin Sommer",
-		"amount": what.Amount, "currency": what.Currency,
-	}, &session)
-	if err == nil && session.ID == "" {
-		err = errors.New("the sandbox names no session")
-	}
+	session, err := a.buyer().CreateSession(ctx, sandbox.Session{
+		Items:  []sandbox.Item{{Price: what.Price, Product: what.Product.Product, Name: what.Name, Quantity: 1}},
+		Email:  "robin.sommer@example.com",
+		Name:   "Robin Sommer",
+		Amount: what.Amount, Currency: what.Currency,
+	})
 	return &purchase{Session: session.ID}, err
 }
 
-// tell has the sandbox send the webhook for the purchase. A webhook that is not taken is repeated, as the provider would.
-func (a *apps) tell(ctx context.Context, p *purchase) error {
-	var delivery struct {
-		Statuses []int `json:"statuses"`
-	}
+func (a *apps) buyer() sandbox.Client { return sandbox.Client{Base: a.sandbox} }
+
+// deliver has the sandbox send the webhook for the purchase. A webhook that is not taken is repeated, as the provider would.
+func (a *apps) deliver(ctx context.Context, p *purchase) error {
 	p.began = time.Now()
-	err := call(ctx, http.MethodPost, a.sandbox+"/control/events", map[string]any{
-		"type": "checkout.session.completed", "session": p.Session, "copies": 1, "retry": true,
-	}, &delivery)
+	delivery, err := a.buyer().Deliver(ctx, sandbox.EventRequest{Type: harness.Completed, Session: p.Session, Retry: true})
 	p.answered = time.Since(p.began)
 	if err == nil && !slices.Equal(delivery.Statuses, []int{http.StatusOK}) {
 		err = fmt.Errorf("the webhook was answered %v, not 200", delivery.Statuses)
@@ -80,36 +61,34 @@ func (a *apps) tell(ctx context.Context, p *purchase) error {
 	return err
 }
 
-// await watches the order page until the three facts are there.
-func (a *apps) await(ctx context.Context, p *purchase, limit time.Duration) error {
+// watch follows the order page until the three facts are there.
+func (a *apps) watch(ctx context.Context, p *purchase, limit time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	var page orderPage
 	for {
-		if err := call(ctx, http.MethodGet, a.starter+"/orders/"+p.key(), nil, &page); err != nil && ctx.Err() == nil {
+		page, err := harness.Status(ctx, a.starter, p.key())
+		if err != nil && ctx.Err() == nil {
 			return err
 		}
-		p.note("payment confirmed", page.Payment.State == "confirmed")
-		p.note("access granted", page.Access.State == "granted")
-		p.note("email accepted", page.Email.State == "accepted")
+		p.note("payment confirmed", page.Payment.State == order.PaymentConfirmed)
+		p.note("access granted", page.Access.State == order.AccessGranted)
+		p.note("email accepted", page.Email.State == order.EmailAccepted)
 		if len(p.seen) == 3 {
 			p.Finished = true
 			return nil
 		}
 		facts := fmt.Sprintf("payment %s, access %s, email %s", page.Payment.State, page.Access.State, page.Email.State)
-		if strings.Contains(facts, "needs_attention") || page.Payment.State == "ignored" || page.Payment.State == "failed" {
+		if strings.Contains(facts, "needs_attention") || page.Payment.State == order.PaymentIgnored || page.Payment.State == order.PaymentFailed {
 			return fmt.Errorf("order %s is not delivered: %s", p.key(), facts)
 		}
-		select {
-		case <-ctx.Done():
+		if !await.Pause(ctx, interval(time.Since(p.began))) {
 			return fmt.Errorf("order %s is not delivered after %s: %s: %w", p.key(), limit, facts, ctx.Err())
-		case <-time.After(lookAgain(time.Since(p.began))):
 		}
 	}
 }
 
-// lookAgain is often while the times are of interest, and seldom after that.
-func lookAgain(waited time.Duration) time.Duration {
+// interval is short while the times are of interest, and long after that.
+func interval(waited time.Duration) time.Duration {
 	if waited < 2*time.Second {
 		return 5 * time.Millisecond
 	}
@@ -128,17 +107,14 @@ func (p *purchase) took() time.Duration { return p.seen[len(p.seen)-1].at }
 
 // openLink does what the buyer does with the message: opens the link in it, and fetches the file behind it.
 func (a *apps) openLink(ctx context.Context, p *purchase) (bytesRead int, err error) {
-	var messages []struct {
-		Text string            `json:"text"`
-		Tags map[string]string `json:"tags"`
-	}
-	if err := call(ctx, http.MethodGet, a.sandbox+"/control/messages", nil, &messages); err != nil {
+	messages, err := a.buyer().Messages(ctx)
+	if err != nil {
 		return 0, err
 	}
-	link := ""
+	link, token := "", ""
 	for _, m := range messages {
-		if m.Tags["handover_session"] == p.Session {
-			link = regexp.MustCompile(`https?://\S+/d/[A-Za-z0-9_-]+`).FindString(m.Text)
+		if m.Order() == p.key() {
+			link, token = harness.Link(m.Text)
 		}
 	}
 	if link == "" {
@@ -148,7 +124,6 @@ func (a *apps) openLink(ctx context.Context, p *purchase) (bytesRead int, err er
 	if err != nil {
 		return 0, fmt.Errorf("open the emailed link: %w", err)
 	}
-	_, token, _ := strings.Cut(link, "/d/")
 	file := regexp.MustCompile(regexp.QuoteMeta("/d/"+token) + `/[0-9]+`).FindString(page)
 	if file == "" {
 		return 0, errors.New("the page behind the emailed link offers no download")
@@ -179,34 +154,6 @@ func get(ctx context.Context, address string) (string, error) {
 		err = fmt.Errorf("answered %d", response.StatusCode)
 	}
 	return string(text), err
-}
-
-// call speaks JSON; in may be nil.
-func call(ctx context.Context, method, address string, in, out any) error {
-	var body bytes.Buffer
-	if in != nil {
-		if err := json.NewEncoder(&body).Encode(in); err != nil {
-			return err
-		}
-	}
-	request, err := http.NewRequestWithContext(ctx, method, address, &body)
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Accept", "application/json")
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		return err
-	}
-	if response.StatusCode >= http.StatusBadRequest {
-		return fmt.Errorf("%s %s answered %d: %s", method, address, response.StatusCode, bytes.TrimSpace(text))
-	}
-	return json.Unmarshal(text, out)
 }
 
 // loadUnfinished reads the purchase of an earlier start; nil when there was none, or when it was finished.

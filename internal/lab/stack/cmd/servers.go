@@ -42,12 +42,8 @@ type running struct {
 	temporal *stack.Temporal // nil when TEMPORAL_ADDRESS names another one
 	binary   string          // the temporal program; empty like temporal
 
-	emailsPerSecond int  // the shop's rate limit; 0 for the demonstration's
-	shipped         bool // the programs are built as a shop has them
-
 	mu       sync.Mutex
 	started  []server
-	pids     map[string]int          // of the started processes, by name in lower case
 	fail     context.CancelCauseFunc // ends the stack's context
 	stopping chan struct{}
 }
@@ -59,7 +55,7 @@ func newStack(ctx context.Context, root, name string) (*running, context.Context
 		return nil, nil, err
 	}
 	ctx, fail := context.WithCancelCause(ctx)
-	return &running{root: root, say: os.Stderr, state: state, fail: fail, stopping: make(chan struct{}), pids: map[string]int{}}, ctx, nil
+	return &running{root: root, say: os.Stderr, state: state, fail: fail, stopping: make(chan struct{})}, ctx, nil
 }
 
 // stay waits until the context ends: nil for a Ctrl-C, else what went wrong.
@@ -87,7 +83,6 @@ func (s *running) close() {
 func (s *running) add(name string, srv server, process *stack.Process) {
 	s.mu.Lock()
 	s.started = append(s.started, srv)
-	s.pids[strings.ToLower(name)] = process.PID()
 	s.mu.Unlock()
 	go func() {
 		select {

@@ -10,31 +10,29 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"handover/internal/lab/sandbox"
 )
 
 // A sale is a product as the sandbox's shop shows it; the prices are those in the shop's sold_as.
 type sale struct {
-	Price    string `json:"price"`
-	Product  string `json:"product"`
-	Name     string `json:"name"`
-	Amount   int64  `json:"amount"` // minor units
-	Currency string `json:"currency"`
-	file     string
-	lines    []string // what its PDF says
+	sandbox.Product
+	file  string
+	lines []string // what its PDF says
 }
 
 var forSale = []sale{
 	{
-		Price: "price_field_guide", Product: "prod_field_guide", Name: "The Field Guide", Amount: 1900, Currency: "eur",
-		file: "field-guide.pdf",
+		Product: sandbox.Product{Price: "price_field_guide", Product: "prod_field_guide", Name: "The Field Guide", Amount: 1900, Currency: "eur"},
+		file:    "field-guide.pdf",
 		lines: []string{
 			"The Field Guide", "", "You bought this from a shop that exists only on your machine.",
 			"It was paid for, unlocked and emailed once, whatever happened on the way.",
 		},
 	},
 	{
-		Price: "price_voegel", Product: "prod_voegel", Name: "Vögel im Garten", Amount: 1200, Currency: "eur",
-		file: "Vögel im Garten.pdf",
+		Product: sandbox.Product{Price: "price_voegel", Product: "prod_voegel", Name: "Vögel im Garten", Amount: 1200, Currency: "eur"},
+		file:    "Vögel im Garten.pdf",
 		lines: []string{
 			"Vögel im Garten", "", "Amsel, Drossel, Fink und Star.",
 			"Der Dateiname dieses Hefts hat einen Umlaut und Leerzeichen, mit Absicht.",
@@ -98,8 +96,8 @@ sold_as = ["price_voegel"]
 access  = [{ kind = "download", file = "Vögel im Garten.pdf" }]
 `
 
-// openShop writes the configuration and the files on sale into the state directory. The rate is of emails a second.
-func openShop(dir, starter, sandbox string, rate int) (shop, error) {
+// openShop writes the configuration and the files on sale into the state directory.
+func openShop(dir, starter, provider string) (shop, error) {
 	s := shop{config: filepath.Join(dir, "handover.toml")}
 	var err error
 	if s.secrets, err = keepSecrets(filepath.Join(dir, "secrets.json")); err != nil {
@@ -115,7 +113,7 @@ func openShop(dir, starter, sandbox string, rate int) (shop, error) {
 		}
 	}
 	bucket := url.URL{Scheme: "file", Path: files}
-	text := fmt.Sprintf(shopTOML, starter, sandbox, rate, sandbox+"/resend", bucket.String())
+	text := fmt.Sprintf(shopTOML, starter, provider, emailsPerSecond, provider+"/resend", bucket.String())
 	return s, os.WriteFile(s.config, []byte(text), 0o600)
 }
 

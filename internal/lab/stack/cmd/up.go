@@ -84,7 +84,7 @@ func (s *running) buy(ctx context.Context, a *apps, story io.Writer) (*purchase,
 	earlier := loadUnfinished(record)
 	if earlier != nil {
 		// The webhook may not have gone out before the crash; a second one starts nothing new.
-		if err := a.tell(ctx, earlier); err != nil {
+		if err := a.deliver(ctx, earlier); err != nil {
 			return nil, fmt.Errorf("take up the interrupted order %s: %w", earlier.key(), err)
 		}
 	}
@@ -96,10 +96,10 @@ func (s *running) buy(ctx context.Context, a *apps, story io.Writer) (*purchase,
 	if err := p.save(record); err != nil {
 		return nil, err
 	}
-	if err := a.tell(ctx, p); err != nil {
+	if err := a.deliver(ctx, p); err != nil {
 		return nil, err
 	}
-	if err := a.await(ctx, p, orderLimit); err != nil {
+	if err := a.watch(ctx, p, orderLimit); err != nil {
 		return nil, err
 	}
 	read, err := a.openLink(ctx, p)
@@ -109,7 +109,7 @@ func (s *running) buy(ctx context.Context, a *apps, story io.Writer) (*purchase,
 	tellStory(story, what, p, read)
 	if earlier != nil {
 		fmt.Fprintf(story, "  waiting for the order that was interrupted before: %s …\n", earlier.key())
-		if err := a.await(ctx, earlier, 2*orderLimit); err != nil {
+		if err := a.watch(ctx, earlier, 2*orderLimit); err != nil {
 			return nil, fmt.Errorf("the order of the interrupted start: %w", err)
 		}
 		fmt.Fprint(story, "  it is delivered too\n\n")
