@@ -42,7 +42,7 @@ func open(ctx context.Context, s settings) (b *bench, err error) {
 		return nil, err
 	}
 	b.shop, err = harness.Open(harness.Config{
-		Dir: s.dir, DatabaseURL: b.servers.DatabaseURL, TemporalAddress: b.servers.Temporal.Address(), TaskQueue: "handover", Direct: true,
+		Dir: s.dir, DatabaseURL: b.servers.DatabaseURL, TemporalAddress: b.servers.Temporal.Address(), TaskQueue: "handover", Direct: true, Variant: harness.Shipped,
 	})
 	if err != nil {
 		return nil, err

@@ -18,8 +18,8 @@ import (
 func TestTheShippedProgramsHaveNoFailpoints(t *testing.T) {
 	t.Parallel()
 	for program, point := range map[string]string{"starter": "webhook.before_store", "worker": "email.claimed"} {
-		for _, want := range []bool{false, true} {
-			path, err := harness.Program(program, want)
+		for variant, want := range map[harness.Variant]bool{harness.Local: false, harness.Holdable: true} {
+			path, err := harness.Program(program, variant)
 			if err != nil {
 				t.Fatal(err)
 			}

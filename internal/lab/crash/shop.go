@@ -42,7 +42,10 @@ func Open(t testing.TB, o Options) *Shop {
 	t.Helper()
 	c := harness.Config{
 		Dir: t.TempDir(), DatabaseURL: o.DatabaseURL, TemporalAddress: o.TemporalAddress, TaskQueue: testenv.TaskQueue(t),
-		TOML: o.Config, Sandbox: o.Sandbox, Failpoints: o.Failpoints,
+		TOML: o.Config, Sandbox: o.Sandbox,
+	}
+	if o.Failpoints {
+		c.Variant = harness.Holdable
 	}
 	if c.DatabaseURL == "" {
 		c.DatabaseURL = testenv.Database(t)

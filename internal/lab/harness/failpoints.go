@@ -103,7 +103,7 @@ func (s *Shop) Arm(point string, n int) {
 // Hit waits until some process is held at the failpoint.
 func (s *Shop) Hit(ctx context.Context, point string) (*Held, error) {
 	if s.failpoints == nil {
-		return nil, errors.New("this shop's programs have no failpoints: open it with Config.Failpoints")
+		return nil, errors.New("this shop's programs have no failpoints: open it as Holdable")
 	}
 	ctx, cancel := context.WithTimeout(ctx, await.Limit)
 	defer cancel()

@@ -78,7 +78,7 @@ func (s *Shop) StartProgram(ctx context.Context, name, path string, environment 
 }
 
 func (s *Shop) start(ctx context.Context, program, name, health string, environment []string, arguments ...string) (*stack.Process, error) {
-	path, err := Program(program, s.failpoints != nil)
+	path, err := Program(program, s.Variant)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func healthy(ctx context.Context, url string) bool {
 // Command runs the starter's command line in an operator's shell, which knows nothing of where the server listens, and
 // returns what it printed, apart, and its exit code.
 func (s *Shop) Command(ctx context.Context, arguments ...string) (out, errs string, code int, err error) {
-	path, err := Program("starter", false)
+	path, err := Program("starter", Local)
 	if err != nil {
 		return "", "", 0, err
 	}

@@ -20,21 +20,24 @@ type programs struct {
 	err  error
 }
 
-// The programs as they are shipped, but for the drivers of the clouds, which take minutes to compile; and with the failpoints at which they can be held.
-var (
-	shipped  programs
-	holdable = programs{tags: "failpoints"}
+// Variant is how the programs are built.
+type Variant int
+
+// The variants. The drivers of the clouds take minutes to compile, so they are left out where nobody measures.
+const (
+	Local    Variant = iota
+	Holdable         // at failpoints
+	Shipped          // with everything that a shop has
 )
 
+var variants = map[Variant]*programs{Local: {tags: "nocloud"}, Holdable: {tags: "nocloud,failpoints"}, Shipped: {}}
+
 // Program is the path of starter or worker, built from this checkout.
-func Program(name string, failpoints bool) (string, error) {
-	p := &shipped
-	if failpoints {
-		p = &holdable
-	}
+func Program(name string, variant Variant) (string, error) {
+	p := variants[variant]
 	p.once.Do(func() {
 		if p.dir, p.err = os.MkdirTemp("", "handover-programs-"); p.err == nil {
-			p.err = Build(p.dir+string(os.PathSeparator), "-tags", "nocloud,"+p.tags, "./starter", "./worker")
+			p.err = Build(p.dir+string(os.PathSeparator), "-tags", p.tags, "./starter", "./worker")
 		}
 	})
 	return filepath.Join(p.dir, name), p.err
@@ -42,7 +45,7 @@ func Program(name string, failpoints bool) (string, error) {
 
 // Build compiles programs of this checkout to a file, or into a directory whose path ends with a separator.
 func Build(target string, arguments ...string) error {
-	command := exec.Command("go", append([]string{"build", "-buildvcs=false", "-o", target}, arguments...)...)
+	command := exec.Command("go", append([]string{"build", "-buildvcs=false", "-ldflags", "-s -w", "-o", target}, arguments...)...)
 	command.Dir, command.Env = Root(), stack.Compiling(os.Environ())
 	if text, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %v: %w\n%s", arguments, err, text)
@@ -53,7 +56,7 @@ func Build(target string, arguments ...string) error {
 // RemovePrograms deletes what was built. Call it after the last shop is closed.
 func RemovePrograms() error {
 	var errs []error
-	for _, p := range []*programs{&shipped, &holdable} {
+	for _, p := range variants {
 		if p.dir != "" {
 			errs = append(errs, os.RemoveAll(p.dir))
 		}

@@ -33,10 +33,10 @@ type Config struct {
 	TOML string
 	// Sandbox changes the sandbox.
 	Sandbox func(*sandbox.Config)
+	// Variant is how starter and worker are built: those that can be held at failpoints for Arm and Hit.
+	Variant Variant
 	// Direct connects Worker to Temporal without Proxy, where it is measured.
 	Direct bool
-	// Failpoints builds starter and worker so that they can be held at failpoints: see Arm and Hit.
-	Failpoints bool
 }
 
 // Shop is one shop with everything that it needs.
@@ -78,7 +78,7 @@ func Open(c Config) (s *Shop, err error) {
 	if s.Proxy, err = openProxy(c.TemporalAddress); err != nil {
 		return nil, err
 	}
-	if c.Failpoints {
+	if c.Variant == Holdable {
 		s.failpoints = openFailpoints()
 	}
 
