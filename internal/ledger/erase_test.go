@@ -93,3 +93,73 @@ func TestBuyerToWhomSomethingIsOwedIsNotErased(t *testing.T) {
 		t.Errorf("an order nobody knows: %v", err)
 	}
 }
+
+// What is not ours and was refunded has nothing to be done, and nothing of its buyer is kept.
+func TestIgnoredSessionKeepsNothingOfItsBuyer(t *testing.T) {
+	t.Parallel()
+	b := ownBench(t)
+	p := b.paid()
+	b.record(order.Assessment{Key: b.key, State: order.PaymentPending, Ref: p.Ref, Email: alex, Name: name})
+	p.State, p.Entitlements = order.PaymentIgnored, nil
+	b.record(p)
+	b.storeRefund("1")
+	if text := b.everywhere(); strings.Contains(text, alex) || strings.Contains(text, name) {
+		t.Errorf("the buyer is kept: %s", text)
+	}
+	b.must(b.Erase(t.Context(), b.key, "alice", "asked"))
+}
+
+func TestOrderWhoseReversalWaitsForAPersonIsErased(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).pay().give().accept(1)
+	b.storeRefund("1")
+	if err := b.Erase(t.Context(), b.key, "alice", "asked"); !errors.Is(err, ledger.ErrUnderWay) {
+		t.Errorf("while the provider is to be asked: %v", err)
+	}
+	b.must(b.StopReversal(t.Context(), b.key, order.ClassExhausted, order.ReasonReversalUnread))
+	b.must(b.Erase(t.Context(), b.key, "alice", "asked"))
+}
+
+// An event is kept by its ids and its type. What a provider says in its body is nowhere after a whole order.
+func TestEventsAreKeptWithoutTheirBodies(t *testing.T) {
+	t.Parallel()
+	b := ownBench(t)
+	b.store(b.event("1"))
+	b.pay().give().accept(1)
+	b.storeRefund("r")
+	b.report(b.emailEvent("e", "1", b.message(1), order.DeliveryDelivered))
+	rows, err := b.pool.Query(t.Context(), `
+SELECT table_name || '.' || column_name FROM information_schema.columns
+WHERE table_name IN ('webhook_events', 'email_evidence') AND data_type IN ('bytea', 'json', 'jsonb')`)
+	b.must(err)
+	if bodies, err := pgx.CollectRows(rows, pgx.RowTo[string]); err != nil || len(bodies) > 0 {
+		t.Errorf("columns for bodies: %v, %v", bodies, err)
+	}
+	for line := range strings.Lines(b.everywhere()) {
+		if strings.Contains(line, b.key.Session) && (strings.Contains(line, `"object"`) || strings.Contains(line, `{""`)) {
+			t.Errorf("it looks like a body: %s", line)
+		}
+	}
+}
+
+func TestEmailEventsOfOthersAreNotKept(t *testing.T) {
+	t.Parallel()
+	b := ownBench(t)
+	b.pay().give().accept(1)
+	for name, c := range map[string]struct {
+		event order.EmailEvent
+		ours  bool
+	}{
+		"our tags":             {b.emailEvent("a", "1", "another id", order.DeliverySent), true},
+		"an id of ours":        {b.emailEvent("b", "", b.message(1), order.DeliverySent), true},
+		"neither":              {b.emailEvent("c", "", "an id of theirs", order.DeliverySent), false},
+		"tags that are no key": {b.emailEvent("d", "one", "an id of theirs", order.DeliverySent), false},
+	} {
+		if got := b.report(c.event); got.Ours != c.ours {
+			t.Errorf("%s: ours %v, want %v", name, got.Ours, c.ours)
+		}
+		if n := b.count(`SELECT count(*) FROM email_evidence WHERE event_id = $1`, c.event.ID); (n == 1) != c.ours {
+			t.Errorf("%s: kept %d times", name, n)
+		}
+	}
+}

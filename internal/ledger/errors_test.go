@@ -80,6 +80,7 @@ func TestAbsentDatabaseIsToldFromItsAnswer(t *testing.T) {
 		"unique violation":     {code("23505"), false},
 		"undefined table":      {code("42P01"), false},
 		"a code that is none":  {code(""), false},
+		"a slow statement":     {code("57014"), false},
 		"shutting down":        {code("57P01"), true},
 		"starting up":          {code("57P03"), true},
 		"too many connections": {code("53300"), true},
