@@ -10,7 +10,7 @@ import (
 	"handover/internal/order"
 )
 
-func (b *bench) verdict(v order.Override, id string) order.Decision {
+func (b *env) verdict(v order.Override, id string) order.Decision {
 	b.t.Helper()
 	judge := b.Revoke
 	if v == order.OverrideRestore {
@@ -23,7 +23,7 @@ func (b *bench) verdict(v order.Override, id string) order.Decision {
 
 func TestVerdictIsTakenOnceAndInTheAudit(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give()
+	b := newEnv(t).pay().give()
 	if d := b.verdict(order.OverrideRevoke, "a"); d.Outcome != order.OutcomeRevoking || d.Repeated {
 		t.Errorf("%+v", d)
 	}
@@ -53,14 +53,14 @@ func TestVerdictIsTakenOnceAndInTheAudit(t *testing.T) {
 
 func TestNoEmailIsOwedWhileAccessIsBeingEnded(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]func(b *bench){
-		"by a person":  func(b *bench) { b.verdict(order.OverrideRevoke, "v") },
-		"by a refund":  func(b *bench) { b.review(strict, order.ReversalFacts{Refunded: 1200}) },
-		"by a dispute": func(b *bench) { b.review(strict, order.ReversalFacts{Dispute: order.DisputeOpen}) },
+	for name, end := range map[string]func(b *env){
+		"by a person":  func(b *env) { b.verdict(order.OverrideRevoke, "v") },
+		"by a refund":  func(b *env) { b.review(strict, order.ReversalFacts{Refunded: 1200}) },
+		"by a dispute": func(b *env) { b.review(strict, order.ReversalFacts{Dispute: order.DisputeOpen}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t).pay().give().accept(1)
+			b := newEnv(t).pay().give().accept(1)
 			end(b)
 			if d := b.resend(b.request("r")); d.Refusal != order.RefusedNoAccess {
 				t.Errorf("a resend was %+v", d)
@@ -78,7 +78,7 @@ func TestNoEmailIsOwedWhileAccessIsBeingEnded(t *testing.T) {
 
 func TestStoppedChangeIsOnTheListAndRetried(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give().review(strict, order.ReversalFacts{Refunded: 1200})
+	b := newEnv(t).pay().give().review(strict, order.ReversalFacts{Refunded: 1200})
 	b.must(b.StopAccessChange(t.Context(), b.key, order.ClassExhausted, order.ReasonRevokeStopped))
 	if v := b.view(); v.Reason != order.ReasonRevokeStopped || b.change() != 0 {
 		t.Errorf("attention %q", v.Reason)
@@ -94,7 +94,7 @@ func TestStoppedChangeIsOnTheListAndRetried(t *testing.T) {
 
 func TestUnreadableReviewIsOnTheListAndRetried(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give()
+	b := newEnv(t).pay().give()
 	b.storeRefund("1")
 	b.must(b.StopReversal(t.Context(), b.key, order.ClassPermanent, order.ReasonReversalUnread))
 	if v := b.view(); v.Reason != order.ReasonReversalUnread || v.Facts.Access != order.AccessGranted {
@@ -108,7 +108,7 @@ func TestUnreadableReviewIsOnTheListAndRetried(t *testing.T) {
 
 func TestRelinkKillsTheOldLinkAndSendsAnother(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give()
+	b := newEnv(t).pay().give()
 	hash := func(version int) [32]byte { return sha256.Sum256(linkHash(b.key, version)) }
 	send := func(generation int) {
 		t.Helper()

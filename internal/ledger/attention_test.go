@@ -12,7 +12,7 @@ import (
 var everyStep = []order.Step{order.StepPayment, order.StepAccess, order.StepAccessChange, order.StepReversal, order.StepEmail}
 
 // stuck puts the steps on the attention list that are not on it yet.
-func (b *bench) stuck(steps ...order.Step) *bench {
+func (b *env) stuck(steps ...order.Step) *env {
 	b.t.Helper()
 	for _, step := range steps {
 		_, err := b.pool.Exec(b.t.Context(), `
@@ -24,7 +24,7 @@ INSERT INTO attention (environment, session, step, reason) VALUES ($1, $2, $3, '
 }
 
 // waiting are the steps of the order that are on the attention list.
-func (b *bench) waiting() (steps []order.Step) {
+func (b *env) waiting() (steps []order.Step) {
 	b.t.Helper()
 	for _, s := range b.view().Attention {
 		steps = append(steps, s.Step)
@@ -35,40 +35,40 @@ func (b *bench) waiting() (steps []order.Step) {
 // A row ends with its own step: whatever has stopped besides stays on the list.
 func TestAttentionEndsWithItsOwnStep(t *testing.T) {
 	t.Parallel()
-	stopEmail := func(b *bench) {
+	stopEmail := func(b *env) {
 		b.must(b.Stop(b.t.Context(), b.work(1), "", order.ClassUnknown, order.ReasonEmailUncertain))
 	}
 	for name, c := range map[string]struct {
-		act  func(b *bench)
+		act  func(b *env)
 		ends []order.Step
 	}{
-		"the email is accepted": {func(b *bench) { b.stuck(everyStep...).accept(1) }, []order.Step{order.StepEmail}},
-		"an event settles the email": {func(b *bench) {
+		"the email is accepted": {func(b *env) { b.stuck(everyStep...).accept(1) }, []order.Step{order.StepEmail}},
+		"an event settles the email": {func(b *env) {
 			stopEmail(b)
 			b.stuck(everyStep...)
 			if e := b.report(b.emailEvent("e", "1", b.message(1), order.DeliveryDelivered)); !e.Settled || !e.Ours {
 				b.t.Errorf("the event: %+v", e)
 			}
 		}, []order.Step{order.StepEmail}},
-		"the email is sent again": {func(b *bench) { b.stuck(everyStep...).resend(b.request("r")) }, []order.Step{order.StepEmail}},
-		"the reversal is read":    {func(b *bench) { b.stuck(everyStep...).review(strict, order.ReversalFacts{}) }, []order.Step{order.StepReversal}},
-		"the change is carried out": {func(b *bench) {
+		"the email is sent again": {func(b *env) { b.stuck(everyStep...).resend(b.request("r")) }, []order.Step{order.StepEmail}},
+		"the reversal is read":    {func(b *env) { b.stuck(everyStep...).review(strict, order.ReversalFacts{}) }, []order.Step{order.StepReversal}},
+		"the change is carried out": {func(b *env) {
 			b.review(strict, order.ReversalFacts{Refunded: 1200}).stuck(everyStep...).change()
 		}, []order.Step{order.StepAccessChange}},
-		"a person revokes": {func(b *bench) {
+		"a person revokes": {func(b *env) {
 			b.stuck(everyStep...)
 			_, err := b.Revoke(b.t.Context(), order.Request{Key: b.key, ID: "r", Kind: "revoke", Who: "alice", Why: "asked"}, strict)
 			b.must(err)
 		}, []order.Step{order.StepReversal, order.StepAccessChange}},
-		"a person retries": {func(b *bench) {
+		"a person retries": {func(b *env) {
 			stopEmail(b)
 			b.stuck(everyStep...).retry("r")
 		}, []order.Step{order.StepReversal, order.StepEmail}},
-		"the payment is retrieved again": {func(b *bench) { b.stuck(everyStep...).record(b.paid()) }, nil},
+		"the payment is retrieved again": {func(b *env) { b.stuck(everyStep...).record(b.paid()) }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t)
+			b := newEnv(t)
 			b.pay().give()
 			c.act(b)
 			want := slices.DeleteFunc(slices.Clone(everyStep), func(s order.Step) bool { return slices.Contains(c.ends, s) })
@@ -81,7 +81,7 @@ func TestAttentionEndsWithItsOwnStep(t *testing.T) {
 
 func TestTheMostUrgentStepIsTheReason(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newEnv(t)
 	b.pay().give()
 	b.must(b.Stop(t.Context(), b.work(1), "", order.ClassPermanent, order.ReasonEmailRefused))
 	b.must(b.StopReversal(t.Context(), b.key, order.ClassExhausted, order.ReasonReversalUnread))
@@ -105,7 +105,7 @@ func TestTheMostUrgentStepIsTheReason(t *testing.T) {
 
 func TestTheReminderNamesARefundThatNamesNoItem(t *testing.T) {
 	t.Parallel()
-	b := ownBench(t)
+	b := ownEnv(t)
 	b.pay().give().accept(1).review(strict, order.ReversalFacts{Refunded: 100})
 	b.exec(`UPDATE attention SET since = now() - interval '3 days' WHERE session = $1`, b.key.Session)
 	b.review(strict, order.ReversalFacts{Refunded: 100}) // the same again: it has waited since then

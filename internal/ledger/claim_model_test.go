@@ -57,7 +57,7 @@ func (m *claimModel) free() {
 // TestClaimRule runs random histories of claims, of many at once, and compares every answer with the model.
 func TestClaimRule(t *testing.T) {
 	t.Parallel()
-	base := newBench(t)
+	base := newEnv(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		b := base.another().pay().give()
 		m := &claimModel{}
@@ -72,7 +72,7 @@ func TestClaimRule(t *testing.T) {
 	})
 }
 
-func (b *bench) modelStep(rt *rapid.T, m *claimModel, step string) {
+func (b *env) modelStep(rt *rapid.T, m *claimModel, step string) {
 	token := m.token
 	if len(m.stale) > 0 && rapid.Bool().Draw(rt, "stale token") {
 		token = rapid.SampledFrom(m.stale).Draw(rt, "token")
@@ -121,7 +121,7 @@ func (b *bench) modelStep(rt *rapid.T, m *claimModel, step string) {
 }
 
 // retryAsModelled asks for what has stopped to be worked on again: its attempts are counted from nought, its window is not.
-func (b *bench) retryAsModelled(rt *rapid.T, m *claimModel) {
+func (b *env) retryAsModelled(rt *rapid.T, m *claimModel) {
 	d := b.retry(rand.Text())
 	if !m.stopped || m.finished {
 		return
@@ -136,7 +136,7 @@ func (b *bench) retryAsModelled(rt *rapid.T, m *claimModel) {
 }
 
 // agrees compares an answer of the ledger with what the model allows.
-func (b *bench) agrees(rt *rapid.T, step string, may bool, err error) bool {
+func (b *env) agrees(rt *rapid.T, step string, may bool, err error) bool {
 	if may && err != nil || !may && !errors.Is(err, ledger.ErrLeaseLost) {
 		rt.Fatalf("%s: allowed %v, the ledger says %v", step, may, err)
 	}
@@ -144,7 +144,7 @@ func (b *bench) agrees(rt *rapid.T, step string, may bool, err error) bool {
 }
 
 // claimByMany has workers claim at once: one wins where a claim is to be had, and all others are told the same reason.
-func (b *bench) claimByMany(rt *rapid.T, m *claimModel, workers int) {
+func (b *env) claimByMany(rt *rapid.T, m *claimModel, workers int) {
 	claims := make([]ledger.EmailClaim, workers)
 	errs := make([]error, workers)
 	atOnce(workers, func(i int) { claims[i], errs[i] = b.ClaimEmail(b.t.Context(), b.work(1), modelTerms, render) })

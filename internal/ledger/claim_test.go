@@ -12,7 +12,7 @@ import (
 
 func TestSecondClaimIsHeldUntilTheFirstExpires(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give()
+	b := newEnv(t).pay().give()
 	first := b.claim(1)
 	_, err := b.ClaimEmail(t.Context(), b.work(1), terms, render)
 	if d := denied(t, err); d.Why != ledger.ClaimHeld || d.Until <= 0 || d.Until > terms.Duration {
@@ -28,7 +28,7 @@ func TestSecondClaimIsHeldUntilTheFirstExpires(t *testing.T) {
 // TestExpiryIsByTheDatabaseClock lets a claim run out by itself.
 func TestExpiryIsByTheDatabaseClock(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give()
+	b := newEnv(t).pay().give()
 	brief := terms
 	brief.Duration = 50 * time.Millisecond
 	first, err := b.ClaimEmail(t.Context(), b.work(1), brief, render)
@@ -53,7 +53,7 @@ func TestExpiryIsByTheDatabaseClock(t *testing.T) {
 func TestStaleClaimChangesNothing(t *testing.T) {
 	t.Parallel()
 	for _, taken := range []bool{false, true} {
-		b := newBench(t).pay().give()
+		b := newEnv(t).pay().give()
 		stale := b.claim(1)
 		b.expire()
 		if taken {
@@ -79,7 +79,7 @@ func TestStaleClaimChangesNothing(t *testing.T) {
 
 func TestStrangersTokenChangesNothing(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give()
+	b := newEnv(t).pay().give()
 	other := b.another().pay().give()
 	b.claim(1)
 	token := other.claim(1).Token
@@ -93,7 +93,7 @@ func TestStrangersTokenChangesNothing(t *testing.T) {
 
 func TestAttemptsEndAtTheCap(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give()
+	b := newEnv(t).pay().give()
 	two := terms
 	two.MaxAttempts = 2
 	for attempt := 1; attempt <= 2; attempt++ {
@@ -116,7 +116,7 @@ func TestAttemptsEndAtTheCap(t *testing.T) {
 
 func TestNothingIsSentPastTheWindow(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give()
+	b := newEnv(t).pay().give()
 	claim := b.claim(1)
 	b.must(b.Release(t.Context(), b.work(1), claim.Token, order.ClassUnknown, true))
 	b.exec(`UPDATE obligations SET first_attempt_at = clock_timestamp() - $2::interval WHERE session = $1 AND kind = 'email'`, b.key.Session, terms.Window)
@@ -133,7 +133,7 @@ func TestNothingIsSentPastTheWindow(t *testing.T) {
 
 func TestRateLimitSpendsNothing(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give()
+	b := newEnv(t).pay().give()
 	claim := b.claim(1)
 	b.must(b.Release(t.Context(), b.work(1), claim.Token, order.ClassRateLimited, false))
 	first := b.view().Emails[0].FirstAttemptAt
@@ -152,7 +152,7 @@ func TestRateLimitSpendsNothing(t *testing.T) {
 	}
 }
 
-func (b *bench) retry(id string) order.Decision {
+func (b *env) retry(id string) order.Decision {
 	b.t.Helper()
 	r := b.request(id)
 	r.Kind = "retry"
@@ -165,7 +165,7 @@ func (b *bench) retry(id string) order.Decision {
 // forgets its key when it would have without the retry.
 func TestRateLimitAfterARetryKeepsTheWindow(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give()
+	b := newEnv(t).pay().give()
 	b.must(b.Release(t.Context(), b.work(1), b.claim(1).Token, order.ClassUnknown, true))
 	b.exec(`UPDATE obligations SET first_attempt_at = clock_timestamp() - interval '22 hours' WHERE session = $1 AND kind = 'email'`, b.key.Session)
 	first := b.view().Emails[0].FirstAttemptAt
@@ -187,7 +187,7 @@ func TestRateLimitAfterARetryKeepsTheWindow(t *testing.T) {
 // TestAttemptThatDiedCountsBeforeARateLimit: the window starts with the attempt of which nobody knows the outcome.
 func TestAttemptThatDiedCountsBeforeARateLimit(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give()
+	b := newEnv(t).pay().give()
 	b.claim(1)
 	b.expire()
 	claim := b.claim(1)
@@ -199,7 +199,7 @@ func TestAttemptThatDiedCountsBeforeARateLimit(t *testing.T) {
 
 func TestFinishedWorkIsNeverClaimedAgain(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give()
+	b := newEnv(t).pay().give()
 	claim := b.claim(1)
 	b.must(b.Finish(t.Context(), b.work(1), claim.Token, "msg"))
 	_, err := b.ClaimEmail(t.Context(), b.work(1), terms, render)
@@ -223,7 +223,7 @@ func TestFinishedWorkIsNeverClaimedAgain(t *testing.T) {
 
 func TestStoppedWorkIsNeverClaimedAgain(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give()
+	b := newEnv(t).pay().give()
 	claim := b.claim(1)
 	b.must(b.Stop(t.Context(), b.work(1), claim.Token, order.ClassPermanent, order.ReasonEmailRefused))
 	_, err := b.ClaimEmail(t.Context(), b.work(1), terms, render)
@@ -241,7 +241,7 @@ func TestStoppedWorkIsNeverClaimedAgain(t *testing.T) {
 
 func TestStopWithoutTokenSparesWhoIsAtWork(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give()
+	b := newEnv(t).pay().give()
 	b.claim(1)
 	err := b.Stop(t.Context(), b.work(1), "", order.ClassExhausted, order.ReasonEmailExhausted)
 	if held := denied(t, err); held.Why != ledger.ClaimHeld || held.Until <= 0 || held.Until > time.Hour {
@@ -256,7 +256,7 @@ func TestStopWithoutTokenSparesWhoIsAtWork(t *testing.T) {
 
 func TestWorkThatIsNotOwedIsAbsent(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay()
+	b := newEnv(t).pay()
 	_, err := b.ClaimEmail(t.Context(), b.work(2), terms, render)
 	if d := denied(t, err); d.Why != ledger.ClaimAbsent {
 		t.Errorf("denied: %s", d.Why)
@@ -267,7 +267,7 @@ func TestWorkThatIsNotOwedIsAbsent(t *testing.T) {
 // released in between is no reason to stop the work.
 func TestClaimThatComesFreeIsNotPastItsWindow(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give()
+	b := newEnv(t).pay().give()
 	endless := ledger.LeaseOptions{Duration: time.Hour, MaxAttempts: 1 << 30}
 	var won atomic.Int64
 	atOnce(8, func(int) {
@@ -291,7 +291,7 @@ func TestClaimThatComesFreeIsNotPastItsWindow(t *testing.T) {
 // TestStopAndClaimDoNotWaitForEachOther: both touch the order and its obligation, and a deadlock would fail one of them.
 func TestStopAndClaimDoNotWaitForEachOther(t *testing.T) {
 	t.Parallel()
-	base := newBench(t)
+	base := newEnv(t)
 	for range 40 {
 		b := base.another().pay().give()
 		errs := make([]error, 6)

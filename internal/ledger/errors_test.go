@@ -18,7 +18,7 @@ import (
 // TestErrorsTellNothingOfTheBuyer provokes errors that Postgres words with the row's values.
 func TestErrorsTellNothingOfTheBuyer(t *testing.T) {
 	t.Parallel()
-	b := ownBench(t)
+	b := ownEnv(t)
 	for _, rule := range []string{
 		`CREATE UNIQUE INDEX ON orders (buyer_email, buyer_name)`,
 		`ALTER TABLE obligations ADD CHECK (recipient IS NULL OR recipient NOT LIKE '%@%')`,

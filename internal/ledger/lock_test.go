@@ -13,27 +13,27 @@ import (
 // holds the order: whoever waits for it must not hold its event already.
 func TestTheOrderIsLockedBeforeItsEvents(t *testing.T) {
 	t.Parallel()
-	for name, act := range map[string]func(ctx context.Context, b *bench, e ledger.WebhookEvent) error{
-		"mark dispatched": func(ctx context.Context, b *bench, e ledger.WebhookEvent) error {
+	for name, act := range map[string]func(ctx context.Context, b *env, e ledger.WebhookEvent) error{
+		"mark dispatched": func(ctx context.Context, b *env, e ledger.WebhookEvent) error {
 			return b.MarkDispatched(ctx, b.key, e.ID)
 		},
-		"record a payment": func(ctx context.Context, b *bench, e ledger.WebhookEvent) error {
+		"record a payment": func(ctx context.Context, b *env, e ledger.WebhookEvent) error {
 			p := b.paid()
 			p.Event = e.ID
 			_, err := b.RecordPayment(ctx, p)
 			return err
 		},
-		"stop a payment": func(ctx context.Context, b *bench, e ledger.WebhookEvent) error {
+		"stop a payment": func(ctx context.Context, b *env, e ledger.WebhookEvent) error {
 			return b.StopPayment(ctx, b.key, e.ID, order.ClassPermanent, order.ReasonPaymentStopped)
 		},
-		"attach": func(ctx context.Context, b *bench, e ledger.WebhookEvent) error {
+		"attach": func(ctx context.Context, b *env, e ledger.WebhookEvent) error {
 			_, err := b.Attach(ctx, b.key, e.ID, time.Now())
 			return err
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := ownBench(t)
+			b := ownEnv(t)
 			e := b.event("1")
 			b.store(e)
 			holder, err := b.pool.Begin(t.Context())
@@ -54,7 +54,7 @@ func TestTheOrderIsLockedBeforeItsEvents(t *testing.T) {
 }
 
 // awaitLockWait returns once a session of this database waits for a lock.
-func (b *bench) awaitLockWait() {
+func (b *env) awaitLockWait() {
 	b.t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

@@ -26,44 +26,44 @@ const (
 	name = "Alex Example"
 )
 
-// bench is one order in a ledger.
-type bench struct {
+// env is one order in a ledger.
+type env struct {
 	t    testing.TB
 	pool *pgxpool.Pool
 	*ledger.Ledger
 	key order.Key
 }
 
-// newBench gives the test an order of its own in the database that all tests share.
-func newBench(t testing.TB) *bench {
+// newEnv gives the test an order of its own in the database that all tests share.
+func newEnv(t testing.TB) *env {
 	t.Helper()
 	pool := testenv.Shared(t)
-	return &bench{t: t, pool: pool, Ledger: ledger.New(pool), key: newKey()}
+	return &env{t: t, pool: pool, Ledger: ledger.New(pool), key: newKey()}
 }
 
-// ownBench gives the test a database of its own, for what looks at all orders.
-func ownBench(t testing.TB) *bench {
+// ownEnv gives the test a database of its own, for what looks at all orders.
+func ownEnv(t testing.TB) *env {
 	t.Helper()
 	pool := testenv.Migrated(t)
-	return &bench{t: t, pool: pool, Ledger: ledger.New(pool), key: newKey()}
+	return &env{t: t, pool: pool, Ledger: ledger.New(pool), key: newKey()}
 }
 
 func newKey() order.Key { return order.Key{Environment: "test", Session: "cs_test_" + rand.Text()} }
 
 // another is a second order in the same ledger.
-func (b *bench) another() *bench {
-	return &bench{t: b.t, pool: b.pool, Ledger: b.Ledger, key: newKey()}
+func (b *env) another() *env {
+	return &env{t: b.t, pool: b.pool, Ledger: b.Ledger, key: newKey()}
 }
 
 // event is a checkout event of the order.
-func (b *bench) event(id string) ledger.WebhookEvent {
+func (b *env) event(id string) ledger.WebhookEvent {
 	return ledger.WebhookEvent{
 		Environment: b.key.Environment, ID: "evt_" + id + "_" + b.key.Session, Type: "checkout.session.completed", Kind: "checkout",
 		Session: b.key.Session,
 	}
 }
 
-func (b *bench) store(e ledger.WebhookEvent) ledger.Stored {
+func (b *env) store(e ledger.WebhookEvent) ledger.Stored {
 	b.t.Helper()
 	stored, err := b.StoreEvent(b.t.Context(), e)
 	b.must(err)
@@ -79,7 +79,7 @@ func guide(units int64) []order.Entitlement {
 }
 
 // paid is what a look at a paid session proves.
-func (b *bench) paid() order.Assessment {
+func (b *env) paid() order.Assessment {
 	return order.Assessment{
 		Key: b.key, State: order.PaymentConfirmed, Ref: "pi_" + b.key.Session, Total: order.Money{Minor: 1200, Currency: "eur"}, Email: alex, Name: name,
 		Items:        []order.Item{{Line: 1, Refs: []string{"price_guide", "prod_guide"}, Name: "The Guide", Quantity: 2, Product: "guide"}},
@@ -87,7 +87,7 @@ func (b *bench) paid() order.Assessment {
 	}
 }
 
-func (b *bench) record(p order.Assessment) (order.PaymentState, order.Reason) {
+func (b *env) record(p order.Assessment) (order.PaymentState, order.Reason) {
 	b.t.Helper()
 	r, err := b.RecordPayment(b.t.Context(), p)
 	b.must(err)
@@ -95,19 +95,19 @@ func (b *bench) record(p order.Assessment) (order.PaymentState, order.Reason) {
 }
 
 // Finish is the ledger's, for tests that need its error only.
-func (b *bench) Finish(ctx context.Context, w ledger.ObligationID, token, providerID string) error {
+func (b *env) Finish(ctx context.Context, w ledger.ObligationID, token, providerID string) error {
 	_, err := b.Ledger.Finish(ctx, w, token, providerID)
 	return err
 }
 
 // GrantLocal is the ledger's, for tests that need no snapshot.
-func (b *bench) GrantLocal(ctx context.Context, key order.Key, kinds []order.AccessKind, issue ledger.Issuer) (int, error) {
+func (b *env) GrantLocal(ctx context.Context, key order.Key, kinds []order.AccessKind, issue ledger.Issuer) (int, error) {
 	n, _, err := b.Ledger.GrantLocal(ctx, key, kinds, issue)
 	return n, err
 }
 
 // pay has the order paid for, with everything owed.
-func (b *bench) pay() *bench {
+func (b *env) pay() *env {
 	b.t.Helper()
 	if state, _ := b.record(b.paid()); state != order.PaymentConfirmed {
 		b.t.Fatalf("the payment is %s", state)
@@ -130,7 +130,7 @@ func makeGuide(due order.Entitlement) ([]order.Grant, error) {
 }
 
 // give has the access granted.
-func (b *bench) give() *bench {
+func (b *env) give() *env {
 	b.t.Helper()
 	_, err := b.GrantLocal(b.t.Context(), b.key, ownKinds, makeGuide)
 	b.must(err)
@@ -140,7 +140,7 @@ func (b *bench) give() *bench {
 // terms are long enough for no test to meet their end by accident.
 var terms = ledger.LeaseOptions{Duration: time.Hour, MaxAttempts: 8, Window: 23 * time.Hour}
 
-func (b *bench) work(generation int) ledger.ObligationID {
+func (b *env) work(generation int) ledger.ObligationID {
 	return ledger.EmailObligation(b.key, generation)
 }
 
@@ -165,7 +165,7 @@ func linkHash(key order.Key, version int) []byte {
 	return fmt.Appendf(nil, "%s %d", key, version)
 }
 
-func (b *bench) claim(generation int) ledger.EmailClaim {
+func (b *env) claim(generation int) ledger.EmailClaim {
 	b.t.Helper()
 	claim, err := b.ClaimEmail(b.t.Context(), b.work(generation), terms, render)
 	b.must(err)
@@ -173,7 +173,7 @@ func (b *bench) claim(generation int) ledger.EmailClaim {
 }
 
 // accept has one generation of the email accepted by the provider.
-func (b *bench) accept(generation int) *bench {
+func (b *env) accept(generation int) *env {
 	b.t.Helper()
 	claim := b.claim(generation)
 	b.must(b.Finish(b.t.Context(), b.work(generation), claim.Token, b.message(generation)))
@@ -181,7 +181,7 @@ func (b *bench) accept(generation int) *bench {
 }
 
 // report has the email provider's event stored.
-func (b *bench) report(e order.EmailEvent) ledger.EmailEvidence {
+func (b *env) report(e order.EmailEvent) ledger.EmailEvidence {
 	b.t.Helper()
 	evidence, err := b.RecordEmailEvent(b.t.Context(), e)
 	b.must(err)
@@ -189,11 +189,11 @@ func (b *bench) report(e order.EmailEvent) ledger.EmailEvidence {
 }
 
 // message is the provider's id of a generation's message.
-func (b *bench) message(generation int) string {
+func (b *env) message(generation int) string {
 	return fmt.Sprintf("msg_%d_%s", generation, b.key.Session)
 }
 
-func (b *bench) view() order.View {
+func (b *env) view() order.View {
 	b.t.Helper()
 	v, err := b.Order(b.t.Context(), b.key)
 	b.must(err)
@@ -202,7 +202,7 @@ func (b *bench) view() order.View {
 }
 
 // agreesWithTheSnapshot compares what people see of an order with what its run is steered by.
-func (b *bench) agreesWithTheSnapshot(v order.View) {
+func (b *env) agreesWithTheSnapshot(v order.View) {
 	b.t.Helper()
 	got, err := b.Snapshot(b.t.Context(), b.key)
 	b.must(err)
@@ -217,7 +217,7 @@ func (b *bench) agreesWithTheSnapshot(v order.View) {
 }
 
 // exec changes rows behind the ledger's back: time is moved this way, not waited for.
-func (b *bench) exec(sql string, args ...any) {
+func (b *env) exec(sql string, args ...any) {
 	b.t.Helper()
 	tag, err := b.pool.Exec(b.t.Context(), sql, args...)
 	b.must(err)
@@ -227,19 +227,19 @@ func (b *bench) exec(sql string, args ...any) {
 }
 
 // expire lets the order's claims run out.
-func (b *bench) expire() {
+func (b *env) expire() {
 	b.t.Helper()
 	b.exec(`UPDATE obligations SET claim_expires_at = clock_timestamp() WHERE session = $1 AND token IS NOT NULL`, b.key.Session)
 }
 
-func (b *bench) count(sql string, args ...any) int {
+func (b *env) count(sql string, args ...any) int {
 	b.t.Helper()
 	var n int
 	b.must(b.pool.QueryRow(b.t.Context(), sql, args...).Scan(&n))
 	return n
 }
 
-func (b *bench) must(err error) {
+func (b *env) must(err error) {
 	b.t.Helper()
 	if err != nil {
 		b.t.Fatal(err)

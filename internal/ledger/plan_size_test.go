@@ -12,7 +12,7 @@ import (
 )
 
 // fill puts so many finished orders into the ledger: a third of them ignored, the others with their email and its evidence.
-func (b *bench) fill(orders int) {
+func (b *env) fill(orders int) {
 	b.t.Helper()
 	for _, statement := range []string{
 		`INSERT INTO orders (environment, session, payment, payment_ref, buyer_email, confirmed_at, owed_at, handed_over_at, created_at)
@@ -35,7 +35,7 @@ SELECT 'ev_old' || i, 't', 'msg_old' || i, 'delivered', '', 'test', 'cs_test_old
 // What is asked about one order, or about what waits, costs the same however much was ever sold.
 func TestWhatIsAskedDoesNotReadWhatWasEverSold(t *testing.T) {
 	t.Parallel()
-	b := ownBench(t)
+	b := ownEnv(t)
 	b.fill(20_000)
 	b.pay().give().accept(1)
 	bounced := b.another().pay().give().accept(1)
@@ -97,7 +97,7 @@ func TestWhatIsAskedDoesNotReadWhatWasEverSold(t *testing.T) {
 }
 
 // rowsRead counts the rows and index entries of our tables that one question reads.
-func (b *bench) rowsRead(ask func(context.Context, *ledger.Ledger) error) int64 {
+func (b *env) rowsRead(ask func(context.Context, *ledger.Ledger) error) int64 {
 	b.t.Helper()
 	const total = `SELECT (SELECT coalesce(sum(seq_tup_read + coalesce(idx_tup_fetch, 0)), 0) FROM pg_stat_user_tables)::bigint
        + (SELECT coalesce(sum(idx_tup_read), 0) FROM pg_stat_user_indexes)::bigint`

@@ -15,7 +15,7 @@ import (
 func TestOneOrderCostsTheSameHoweverManyWait(t *testing.T) {
 	t.Parallel()
 	const orders = 150
-	b := ownBench(t)
+	b := ownEnv(t)
 	for _, table := range []string{"webhook_events", "orders", "obligations", "grants", "links"} {
 		if _, err := b.pool.Exec(t.Context(), `ALTER TABLE `+table+` SET (autovacuum_enabled = false)`); err != nil {
 			t.Fatal(err)
@@ -26,7 +26,7 @@ func TestOneOrderCostsTheSameHoweverManyWait(t *testing.T) {
 	one, err := pgxpool.NewWithConfig(t.Context(), config)
 	b.must(err)
 	b.Ledger = ledger.New(one)
-	all := make([]*bench, orders)
+	all := make([]*env, orders)
 	for i := range all {
 		all[i] = b.another()
 		first := all[i].event("1")
@@ -49,7 +49,7 @@ func TestOneOrderCostsTheSameHoweverManyWait(t *testing.T) {
 }
 
 // indexReads are the entries that a scan of each index read, once the scans of so many orders are reported.
-func (b *bench) indexReads(orders int) map[string]float64 {
+func (b *env) indexReads(orders int) map[string]float64 {
 	b.t.Helper()
 	await.True(b.t, "the reads are reported", func() bool {
 		return b.count(`SELECT coalesce(sum(idx_scan), 0) FROM pg_stat_user_indexes WHERE indexrelname = 'orders_pkey'`) >= 3*orders

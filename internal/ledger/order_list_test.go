@@ -12,10 +12,10 @@ import (
 )
 
 // shopOfOrders is a ledger with an order in each state.
-func shopOfOrders(t *testing.T) (b *bench, orders map[string]*bench) {
+func shopOfOrders(t *testing.T) (b *env, orders map[string]*env) {
 	t.Helper()
-	b = ownBench(t)
-	orders = map[string]*bench{}
+	b = ownEnv(t)
+	orders = map[string]*env{}
 	for _, name := range []string{"new", "processing", "failed", "ignored", "owed", "refused", "spent", "delivered", "readdressed"} {
 		orders[name] = b.another()
 	}
@@ -108,7 +108,7 @@ func TestWhatWaitsIsCounted(t *testing.T) {
 
 func TestNothingWaitsInAnEmptyLedger(t *testing.T) {
 	t.Parallel()
-	b := ownBench(t)
+	b := ownEnv(t)
 	w, err := b.Waits(t.Context())
 	b.must(err)
 	want := ledger.Waits{Attention: map[string]int64{}, Open: map[string]int64{}, OldestOpenSeconds: map[string]float64{"payment": 0}}
@@ -122,7 +122,7 @@ func TestNothingWaitsInAnEmptyLedger(t *testing.T) {
 
 func TestListFindsAnOrderByItsPayment(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay()
+	b := newEnv(t).pay()
 	b.another().pay()
 	found, err := b.List(t.Context(), ledger.Filter{Payment: "pi_" + b.key.Session, Limit: 10})
 	b.must(err)
@@ -133,12 +133,12 @@ func TestListFindsAnOrderByItsPayment(t *testing.T) {
 
 func TestListFindsTheBuyersWhomNoEmailHasReached(t *testing.T) {
 	t.Parallel()
-	b := ownBench(t)
+	b := ownEnv(t)
 	bounced, stopped, lost := b.another().pay().give().accept(1), b.another().pay().give(), b.another().pay().give().accept(1)
 	b.another().pay().give().accept(1)
 	b.another().pay().give()
 	b.must(b.Stop(t.Context(), stopped.work(1), "", order.ClassPermanent, order.ReasonEmailRefused))
-	for i, of := range []*bench{bounced, lost} {
+	for i, of := range []*env{bounced, lost} {
 		b.report(order.EmailEvent{ID: fmt.Sprint("msg_", i), Type: "email.bounced", MessageID: of.message(1), Delivery: order.DeliveryBounced, Detail: "permanent"})
 	}
 	lost.resend(lost.request("r"))

@@ -16,7 +16,7 @@ import (
 
 func TestUnknownOrderIsNotFound(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newEnv(t)
 	if _, err := b.Order(t.Context(), b.key); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("got %v, want ErrNotFound", err)
 	}
@@ -27,7 +27,7 @@ func TestUnknownOrderIsNotFound(t *testing.T) {
 
 func TestOrderIsReadWhole(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give().accept(1)
+	b := newEnv(t).pay().give().accept(1)
 	want := order.View{
 		Key: b.key,
 		Facts: order.Facts{
@@ -76,7 +76,7 @@ func TestAccessIsWhatTheGrantsSay(t *testing.T) {
 		{"refunded", map[order.AccessKind]order.AccessState{"download": order.AccessRevoked, "license": order.AccessRevoked}, order.AccessRevoked},
 	}
 	for _, test := range tests {
-		b := newBench(t).pay().give()
+		b := newEnv(t).pay().give()
 		for kind, state := range test.states {
 			b.exec(`UPDATE grants SET state = $3 WHERE session = $1 AND access_kind = $2`, b.key.Session, kind, state)
 		}
@@ -92,7 +92,7 @@ func TestStoppedEmailIsToldByWhatIsKnown(t *testing.T) {
 		order.ClassPermanent: order.EmailAttention, order.ClassMisconfigured: order.EmailAttention, order.ClassExhausted: order.EmailAttention,
 		order.ClassUnknown: order.EmailUncertain, order.ClassUncertain: order.EmailUncertain, order.ClassPastWindow: order.EmailUncertain,
 	} {
-		b := newBench(t).pay().give()
+		b := newEnv(t).pay().give()
 		b.must(b.Stop(t.Context(), b.work(1), "", class, order.ReasonEmailUncertain))
 		if got := b.view().Facts.Email; got != want {
 			t.Errorf("stopped with %s: the email is %s, want %s", class, got, want)
@@ -101,7 +101,7 @@ func TestStoppedEmailIsToldByWhatIsKnown(t *testing.T) {
 }
 
 // emailEvent is evidence about a generation, joined by the tags, and by the message's id.
-func (b *bench) emailEvent(id string, generation string, message string, d order.Delivery) order.EmailEvent {
+func (b *env) emailEvent(id string, generation string, message string, d order.Delivery) order.EmailEvent {
 	e := order.EmailEvent{ID: id + b.key.Session, Type: "email." + string(d), MessageID: message, Delivery: d, OccurredAt: time.Now()}
 	if generation != "" {
 		e.Tags = map[string]string{order.TagEnvironment: b.key.Environment, order.TagSession: b.key.Session, order.TagGeneration: generation}
@@ -109,7 +109,7 @@ func (b *bench) emailEvent(id string, generation string, message string, d order
 	return e
 }
 
-func (b *bench) tell(events ...order.EmailEvent) {
+func (b *env) tell(events ...order.EmailEvent) {
 	b.t.Helper()
 	for _, e := range events {
 		b.report(e)
@@ -118,7 +118,7 @@ func (b *bench) tell(events ...order.EmailEvent) {
 
 func TestEvidenceIsJoinedByTagsAndByMessage(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give().accept(1)
+	b := newEnv(t).pay().give().accept(1)
 	b.resend(b.request("r1"))
 	b.accept(2)
 	b.tell(
@@ -137,7 +137,7 @@ func TestEvidenceIsJoinedByTagsAndByMessage(t *testing.T) {
 
 func TestLateWeakerEvidenceHidesNothing(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give().accept(1)
+	b := newEnv(t).pay().give().accept(1)
 	for _, step := range []struct{ told, want order.Delivery }{
 		{order.DeliveryDelayed, order.DeliveryDelayed},
 		{order.DeliverySent, order.DeliveryDelayed},
@@ -157,7 +157,7 @@ func TestLateWeakerEvidenceHidesNothing(t *testing.T) {
 
 func TestRepeatedEmailEventIsKeptOnce(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give().accept(1)
+	b := newEnv(t).pay().give().accept(1)
 	e := b.emailEvent("a", "1", b.message(1), order.DeliveryDelivered)
 	errs := make([]error, 10)
 	atOnce(10, func(i int) { _, errs[i] = b.RecordEmailEvent(t.Context(), e) })
@@ -169,7 +169,7 @@ func TestRepeatedEmailEventIsKeptOnce(t *testing.T) {
 
 func TestEvidenceBeforeTheOrderIsNotLost(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newEnv(t)
 	b.tell(b.emailEvent("a", "1", "msg", order.DeliveryDelivered))
 	if b.pay().give().accept(1); b.view().Facts.Delivery != order.DeliveryDelivered {
 		t.Errorf("got %q", b.view().Facts.Delivery)
@@ -178,7 +178,7 @@ func TestEvidenceBeforeTheOrderIsNotLost(t *testing.T) {
 
 func TestStrangeTagsDoNotSpoilTheOrder(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give().accept(1)
+	b := newEnv(t).pay().give().accept(1)
 	for _, generation := range []string{"0", "-1", "1x", " 1", "one", "21", "99999999999", "9999999999999999999999"} {
 		b.tell(b.emailEvent("tag "+generation, generation, "another message", order.DeliveryBounced))
 	}

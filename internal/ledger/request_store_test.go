@@ -13,7 +13,7 @@ import (
 
 func TestUnreadableRequestIsWrittenDown(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give().accept(1)
+	b := newEnv(t).pay().give().accept(1)
 	for range 2 {
 		b.must(b.Refuse(t.Context(), b.request("r1"), order.RefusedUnreadable))
 	}
@@ -31,7 +31,7 @@ func TestUnreadableRequestIsWrittenDown(t *testing.T) {
 
 func TestRefusalDoesNotTakeBackADecision(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give().accept(1)
+	b := newEnv(t).pay().give().accept(1)
 	b.resend(b.request("r1"))
 	b.must(b.Refuse(t.Context(), b.request("r1"), order.RefusedUnreadable))
 	if d, _, err := b.Decided(t.Context(), b.request("r1")); err != nil || d.Outcome != order.OutcomeSending || len(b.told()) != 1 {
@@ -41,19 +41,19 @@ func TestRefusalDoesNotTakeBackADecision(t *testing.T) {
 
 func TestRequestNobodyMadeIsNotDecided(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newEnv(t)
 	if d, decided, err := b.Decided(t.Context(), b.request("none")); decided || err != nil || d != (order.Decision{}) {
 		t.Errorf("%+v, %v, %v", d, decided, err)
 	}
 }
 
-func (b *bench) wish(id string) order.Request {
+func (b *env) wish(id string) order.Request {
 	return order.Request{Key: b.key, ID: id, Kind: "resend", Who: "buyer", Why: "asked for on the order page"}
 }
 
 func TestBuyerMayAskEveryTenMinutesAndFiveTimes(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give().accept(1)
+	b := newEnv(t).pay().give().accept(1)
 	b.must(b.StoreRequest(t.Context(), b.request("an operator's does not count")))
 	for i := range 5 {
 		filed, _, err := b.StoreBuyerRequest(t.Context(), b.wish(string(rune('a'+i))))
@@ -85,7 +85,7 @@ func TestBuyerMayAskEveryTenMinutesAndFiveTimes(t *testing.T) {
 
 func TestBuyersDoubleClickIsOneWish(t *testing.T) {
 	t.Parallel()
-	base := newBench(t)
+	base := newEnv(t)
 	for range 10 {
 		b := base.another().pay()
 		filed := make([]bool, 4)
@@ -106,7 +106,7 @@ func TestBuyersDoubleClickIsOneWish(t *testing.T) {
 
 func TestRequestsWaitUntilTheyAreDecided(t *testing.T) {
 	t.Parallel()
-	b := ownBench(t)
+	b := ownEnv(t)
 	b.pay().give().accept(1)
 	waiting := func() []string {
 		t.Helper()
@@ -152,7 +152,7 @@ func TestRequestsWaitUntilTheyAreDecided(t *testing.T) {
 
 func TestRetryReopensWhatStoppedOnceAndKeepsTheKeys(t *testing.T) {
 	t.Parallel()
-	b := ownBench(t)
+	b := ownEnv(t)
 	b.pay().give()
 	work := ledger.EmailObligation(b.key, 1)
 	b.must(b.Stop(t.Context(), work, "", order.ClassExhausted, order.ReasonEmailExhausted))
@@ -183,7 +183,7 @@ func TestRetryReopensWhatStoppedOnceAndKeepsTheKeys(t *testing.T) {
 
 func TestOneIDOfTwoKindsIsTwoRequests(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give().accept(1)
+	b := newEnv(t).pay().give().accept(1)
 	retry := b.request("TICKET-7")
 	retry.Kind = "retry"
 	if d, err := b.Retry(t.Context(), retry, time.Hour); err != nil || d.Outcome != order.OutcomeRefused {
@@ -197,7 +197,7 @@ func TestOneIDOfTwoKindsIsTwoRequests(t *testing.T) {
 // A wish that came after a message had left is not answered by it, even if the proof of it came later still.
 func TestAResendIsNotAnsweredByAnEarlierMessageThatWasProvedLater(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give()
+	b := newEnv(t).pay().give()
 	b.exec(`UPDATE obligations SET first_attempt_at = now() - interval '1 hour' WHERE session = $1 AND kind = 'email'`, b.key.Session)
 	b.must(b.Stop(t.Context(), ledger.EmailObligation(b.key, 1), "", order.ClassUnknown, order.ReasonEmailExhausted))
 	b.must(b.StoreRequest(t.Context(), b.request("asked")))

@@ -18,7 +18,7 @@ func shopPolicies(refund, dispute string) *order.Catalogue {
 var strict = shopPolicies(order.RefundFull, order.DisputeHold)
 
 // review records what the provider says of the money.
-func (b *bench) review(c *order.Catalogue, m order.ReversalFacts) *bench {
+func (b *env) review(c *order.Catalogue, m order.ReversalFacts) *env {
 	b.t.Helper()
 	begun, err := b.BeginReversal(b.t.Context(), b.key)
 	b.must(err)
@@ -27,14 +27,14 @@ func (b *bench) review(c *order.Catalogue, m order.ReversalFacts) *bench {
 }
 
 // change carries out what is owed, and returns how much that was.
-func (b *bench) change() int {
+func (b *env) change() int {
 	b.t.Helper()
 	n, err := b.ChangeLocal(b.t.Context(), b.key, ownKinds)
 	b.must(err)
 	return n
 }
 
-func (b *bench) secrets(state order.AccessState) (secrets []string) {
+func (b *env) secrets(state order.AccessState) (secrets []string) {
 	for _, g := range b.view().Grants {
 		if g.State == state && g.Secret != "" {
 			secrets = append(secrets, g.Secret)
@@ -46,7 +46,7 @@ func (b *bench) secrets(state order.AccessState) (secrets []string) {
 // What the pages say of a refund is held against what the rule of refunds is: the amount that was captured.
 func TestRefundOfAllThatWasCapturedIsAFullOne(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give().review(strict, order.ReversalFacts{Paid: 900, Refunded: 500})
+	b := newEnv(t).pay().give().review(strict, order.ReversalFacts{Paid: 900, Refunded: 500})
 	if v := b.view(); v.Paid != 900 || v.FullyRefunded() || v.AccessChangeDue {
 		t.Errorf("after a part: paid %d, fully refunded %v, change due %v", v.Paid, v.FullyRefunded(), v.AccessChangeDue)
 	}
@@ -58,7 +58,7 @@ func TestRefundOfAllThatWasCapturedIsAFullOne(t *testing.T) {
 
 func TestFullRefundEndsAccessAndRestoreGivesTheSameBack(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give().accept(1)
+	b := newEnv(t).pay().give().accept(1)
 	keys := b.secrets(order.AccessGranted)
 
 	b.review(strict, order.ReversalFacts{Refunded: 1200})
@@ -82,7 +82,7 @@ func TestFullRefundEndsAccessAndRestoreGivesTheSameBack(t *testing.T) {
 
 func TestRefundThatComesBeforeTheGrantGivesNothing(t *testing.T) {
 	t.Parallel()
-	b := ownBench(t).pay().review(strict, order.ReversalFacts{Refunded: 1200}).give()
+	b := ownEnv(t).pay().review(strict, order.ReversalFacts{Refunded: 1200}).give()
 	b.change()
 	v := b.view()
 	if len(v.Grants) != 0 || v.Facts.Access != order.AccessRevoked || v.Reason != "" {
@@ -109,7 +109,7 @@ func TestRefundThatComesBeforeTheGrantGivesNothing(t *testing.T) {
 func TestGrantAndRefundAtOnceLeaveNothingOpen(t *testing.T) {
 	t.Parallel()
 	for range 25 {
-		b := newBench(t).pay()
+		b := newEnv(t).pay()
 		atOnce(2, func(i int) {
 			if i == 0 {
 				_, _ = b.GrantLocal(t.Context(), b.key, ownKinds, makeGuide)
@@ -130,7 +130,7 @@ func TestLicencesEndUnitByUnit(t *testing.T) {
 	for name, first := range map[string]bool{"after the grant": false, "before the grant": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t)
+			b := newEnv(t)
 			p := b.paid()
 			p.Items[0].Amount = 1200 // two units of 600
 			b.record(p)
@@ -152,7 +152,7 @@ func TestLicencesEndUnitByUnit(t *testing.T) {
 
 func TestPartialRefundThatNamesNoItemAsksAPerson(t *testing.T) {
 	t.Parallel()
-	b := ownBench(t).pay().give().accept(1).review(strict, order.ReversalFacts{Refunded: 500})
+	b := ownEnv(t).pay().give().accept(1).review(strict, order.ReversalFacts{Refunded: 500})
 	if v := b.view(); v.Reason != order.ReasonRefundUnclear || v.Facts.Access != order.AccessGranted || v.AccessChangeDue {
 		t.Fatalf("attention %q, access %s, change due %v", v.Reason, v.Facts.Access, v.AccessChangeDue)
 	}
@@ -183,7 +183,7 @@ func TestPartialRefundThatNamesNoItemAsksAPerson(t *testing.T) {
 
 func TestEmailThatStoppedStaysOnTheListBesideARefund(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give()
+	b := newEnv(t).pay().give()
 	b.must(b.Stop(t.Context(), b.work(1), "", order.ClassPermanent, order.ReasonEmailRefused))
 	b.review(strict, order.ReversalFacts{Refunded: 500})
 	b.verdict(order.OverrideRestore, "leave")
@@ -204,7 +204,7 @@ func TestDisputeHoldsAndItsEndDecides(t *testing.T) {
 	for end, want := range map[order.Dispute]order.AccessState{order.DisputeWon: order.AccessGranted, order.DisputeLost: order.AccessRevoked} {
 		t.Run(string(end), func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t).pay().give().accept(1).review(strict, order.ReversalFacts{Dispute: order.DisputeOpen})
+			b := newEnv(t).pay().give().accept(1).review(strict, order.ReversalFacts{Dispute: order.DisputeOpen})
 			b.change()
 			if state := b.view().Facts.Access; state != order.AccessHeld {
 				t.Errorf("while it is open access is %s", state)

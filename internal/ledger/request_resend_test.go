@@ -10,11 +10,11 @@ import (
 	"handover/internal/order"
 )
 
-func (b *bench) request(id string) order.Request {
+func (b *env) request(id string) order.Request {
 	return order.Request{Key: b.key, ID: id, Kind: "resend", Who: "sam", Why: "the buyer lost it"}
 }
 
-func (b *bench) resend(r order.Request) order.Decision {
+func (b *env) resend(r order.Request) order.Decision {
 	b.t.Helper()
 	d, err := b.Resend(b.t.Context(), r)
 	b.must(err)
@@ -22,7 +22,7 @@ func (b *bench) resend(r order.Request) order.Decision {
 }
 
 // told are the lines of the order's audit.
-func (b *bench) told() []string {
+func (b *env) told() []string {
 	b.t.Helper()
 	entries, err := b.Audit(b.t.Context(), b.key)
 	b.must(err)
@@ -35,48 +35,48 @@ func (b *bench) told() []string {
 
 func TestResendIsDecidedByTheFacts(t *testing.T) {
 	t.Parallel()
-	unpaid := func(b *bench) { b.store(b.event("1")) }
+	unpaid := func(b *env) { b.store(b.event("1")) }
 	tests := []struct {
 		name  string
-		order func(b *bench)
+		order func(b *env)
 		to    string
 		want  order.Decision
 		audit string
 	}{
-		{"delivered", func(b *bench) { b.pay().give().accept(1) }, "",
+		{"delivered", func(b *env) { b.pay().give().accept(1) }, "",
 			order.Decision{Outcome: order.OutcomeSending, Generation: 2}, "resend: sending (generation 1: accepted)"},
-		{"under way", func(b *bench) { b.pay().give().claim(1) }, "",
+		{"under way", func(b *env) { b.pay().give().claim(1) }, "",
 			order.Decision{Outcome: order.OutcomeJoined, Generation: 1}, "resend: joined (generation 1: under way)"},
-		{"under way, to another address", func(b *bench) { b.pay().give().claim(1) }, kim,
+		{"under way, to another address", func(b *env) { b.pay().give().claim(1) }, kim,
 			order.Decision{Outcome: order.OutcomeSending, Generation: 2}, "resend: sending (generation 1: under way)"},
-		{"waiting for its automatic retry", func(b *bench) {
+		{"waiting for its automatic retry", func(b *env) {
 			claim := b.pay().give().claim(1)
 			b.must(b.Release(b.t.Context(), b.work(1), claim.Token, order.ClassUnknown, true))
 		}, "", order.Decision{Outcome: order.OutcomeJoined, Generation: 1}, "resend: joined (generation 1: under way, last failure unknown_outcome)"},
-		{"stopped", func(b *bench) {
+		{"stopped", func(b *env) {
 			b.pay().give()
 			b.must(b.Stop(b.t.Context(), b.work(1), "", order.ClassExhausted, order.ReasonEmailExhausted))
 		}, "", order.Decision{Outcome: order.OutcomeSending, Generation: 2}, "resend: sending (generation 1: stopped, attempts_spent)"},
 		{"unpaid", unpaid, "",
 			order.Decision{Outcome: order.OutcomeRefused, Refusal: order.RefusedUnpaid}, "resend: refused payment_not_confirmed (no earlier email)"},
-		{"never heard of", func(*bench) {}, "",
+		{"never heard of", func(*env) {}, "",
 			order.Decision{Outcome: order.OutcomeRefused, Refusal: order.RefusedUnpaid}, "resend: refused payment_not_confirmed (unknown order)"},
-		{"access on its way", func(b *bench) { b.pay() }, "",
+		{"access on its way", func(b *env) { b.pay() }, "",
 			order.Decision{Outcome: order.OutcomeRefused, Refusal: order.RefusedNoAccess, Generation: 1}, "resend: refused access_not_granted (generation 1: under way)"},
-		{"refunded", func(b *bench) {
+		{"refunded", func(b *env) {
 			b.pay().give().accept(1)
 			b.exec(`UPDATE grants SET state = 'revoked' WHERE session = $1`, b.key.Session)
 		}, "", order.Decision{Outcome: order.OutcomeRefused, Refusal: order.RefusedNoAccess, Generation: 1}, "resend: refused access_not_granted (generation 1: accepted)"},
-		{"no address", func(b *bench) { b.payWithoutAddress().give() }, "",
+		{"no address", func(b *env) { b.payWithoutAddress().give() }, "",
 			order.Decision{Outcome: order.OutcomeRefused, Refusal: order.RefusedNoAddress, Generation: 1, Attention: order.ReasonNoAddress},
 			"resend: refused no_email_address (generation 1: stopped, permanent)"},
-		{"no address, and now there is one", func(b *bench) { b.payWithoutAddress().give() }, kim,
+		{"no address, and now there is one", func(b *env) { b.payWithoutAddress().give() }, kim,
 			order.Decision{Outcome: order.OutcomeSending, Generation: 2}, "resend: sending (generation 1: stopped, permanent)"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t)
+			b := newEnv(t)
 			test.order(b)
 			request := b.request("r1")
 			request.Address = test.to
@@ -95,7 +95,7 @@ func TestResendIsDecidedByTheFacts(t *testing.T) {
 	}
 }
 
-func (b *bench) payWithoutAddress() *bench {
+func (b *env) payWithoutAddress() *env {
 	b.t.Helper()
 	p := b.paid()
 	p.Email, p.Reason, p.Class = "", order.ReasonNoAddress, order.ClassPermanent
@@ -105,7 +105,7 @@ func (b *bench) payWithoutAddress() *bench {
 
 func TestRepeatedRequestGetsTheFirstDecision(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give().accept(1)
+	b := newEnv(t).pay().give().accept(1)
 	first := b.resend(b.request("r1"))
 	b.accept(2)
 	again := b.request("r1")
@@ -124,7 +124,7 @@ func TestRepeatedRequestGetsTheFirstDecision(t *testing.T) {
 
 func TestSameRequestAtOnceIsCarriedOutOnce(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give().accept(1)
+	b := newEnv(t).pay().give().accept(1)
 	decisions := make([]order.Decision, 10)
 	errs := make([]error, 10)
 	atOnce(10, func(i int) { decisions[i], errs[i] = b.Resend(t.Context(), b.request("r1")) })
@@ -145,7 +145,7 @@ func TestSameRequestAtOnceIsCarriedOutOnce(t *testing.T) {
 
 func TestTwoRequestsAtOnceMakeOneMessage(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give().accept(1)
+	b := newEnv(t).pay().give().accept(1)
 	decisions := make([]order.Decision, 8)
 	errs := make([]error, 8)
 	atOnce(8, func(i int) { decisions[i], errs[i] = b.Resend(t.Context(), b.request(string(rune('a'+i)))) })
@@ -164,7 +164,7 @@ func TestTwoRequestsAtOnceMakeOneMessage(t *testing.T) {
 
 func TestAnotherAddressSupersedes(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give()
+	b := newEnv(t).pay().give()
 	first := b.claim(1)
 	request := b.request("r1")
 	request.Address = kim
@@ -190,7 +190,7 @@ func TestAnotherAddressSupersedes(t *testing.T) {
 // TestSupersededMessageDoesNotHideANewerFailure: the order waits for a person although an earlier message arrived late.
 func TestSupersededMessageDoesNotHideANewerFailure(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give()
+	b := newEnv(t).pay().give()
 	first := b.claim(1)
 	request := b.request("r1")
 	request.Address = kim
@@ -205,7 +205,7 @@ func TestSupersededMessageDoesNotHideANewerFailure(t *testing.T) {
 
 func TestResendTakesTheOrderOffTheList(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give()
+	b := newEnv(t).pay().give()
 	b.must(b.Stop(t.Context(), b.work(1), "", order.ClassPermanent, order.ReasonEmailRefused))
 	b.resend(b.request("r1"))
 	if v := b.view(); v.Reason != "" || v.Class != "" || v.AttentionAt != nil {
@@ -215,7 +215,7 @@ func TestResendTakesTheOrderOffTheList(t *testing.T) {
 
 func TestRefusedResendLeavesTheOrderOnTheList(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).payWithoutAddress().give()
+	b := newEnv(t).payWithoutAddress().give()
 	b.resend(b.request("r1"))
 	if v := b.view(); v.Reason != order.ReasonNoAddress {
 		t.Errorf("now %q", v.Reason)
@@ -224,7 +224,7 @@ func TestRefusedResendLeavesTheOrderOnTheList(t *testing.T) {
 
 func TestResendLeavesAnotherStepsAttention(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give().accept(1)
+	b := newEnv(t).pay().give().accept(1)
 	b.exec(`INSERT INTO attention (environment, session, step, reason) VALUES ($1, $2, 'payment', 'payment_still_unpaid')`, b.key.Environment, b.key.Session)
 	b.resend(b.request("r1"))
 	if v := b.view(); v.Reason != order.ReasonPaymentOverdue {
@@ -234,7 +234,7 @@ func TestResendLeavesAnotherStepsAttention(t *testing.T) {
 
 func TestResendsEnd(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give().accept(1)
+	b := newEnv(t).pay().give().accept(1)
 	for generation := 2; generation <= order.MostGenerations; generation++ {
 		if d := b.resend(b.request(b.work(generation).Subject)); d.Outcome != order.OutcomeSending || d.Generation != generation {
 			t.Fatalf("resend to generation %d: %+v", generation, d)
@@ -251,7 +251,7 @@ func TestResendsEnd(t *testing.T) {
 
 func TestFiledAddressIsUsedThoughTheSignalHasNone(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give().accept(1)
+	b := newEnv(t).pay().give().accept(1)
 	request := b.request("r1")
 	request.Address = kim
 	b.must(b.StoreRequest(t.Context(), request))

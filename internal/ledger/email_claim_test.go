@@ -12,7 +12,7 @@ import (
 
 func TestMessageIsFrozenWithTheFirstClaim(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give()
+	b := newEnv(t).pay().give()
 	first := b.claim(1)
 	if first.Message.To != alex || first.LinkSecret != "secret-1" || first.LinkVersion != 1 {
 		t.Fatalf("the first claim has %+v", first)
@@ -32,7 +32,7 @@ func TestMessageIsFrozenWithTheFirstClaim(t *testing.T) {
 
 func TestMessageIsRenderedFromWhatTheOrderHas(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give()
+	b := newEnv(t).pay().give()
 	b.exec(`UPDATE orders SET address = $2 WHERE session = $1`, b.key.Session, kim)
 	var data ledger.EmailData
 	_, err := b.ClaimEmail(t.Context(), b.work(1), terms, func(d ledger.EmailData) (ledger.Rendered, error) {
@@ -48,7 +48,7 @@ func TestMessageIsRenderedFromWhatTheOrderHas(t *testing.T) {
 
 func TestLinkOpensTheOrderFromTheFirstClaimOn(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give()
+	b := newEnv(t).pay().give()
 	var hash [32]byte
 	copy(hash[:], b.key.Session[len(b.key.Session)-26:])
 	if _, err := b.OrderByLink(t.Context(), hash); !errors.Is(err, ledger.ErrNotFound) {
@@ -74,7 +74,7 @@ func TestLinkOpensTheOrderFromTheFirstClaimOn(t *testing.T) {
 
 func TestNoAddressLeavesNoClaim(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give()
+	b := newEnv(t).pay().give()
 	b.exec(`UPDATE orders SET buyer_email = NULL WHERE session = $1`, b.key.Session)
 	_, err := b.ClaimEmail(t.Context(), b.work(1), terms, func(ledger.EmailData) (ledger.Rendered, error) {
 		t.Error("a message to nobody was rendered")
@@ -91,7 +91,7 @@ func TestNoAddressLeavesNoClaim(t *testing.T) {
 
 func TestFailingRenderLeavesNoClaim(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give()
+	b := newEnv(t).pay().give()
 	cause := errors.New("no such template")
 	_, err := b.ClaimEmail(t.Context(), b.work(1), terms, func(ledger.EmailData) (ledger.Rendered, error) { return ledger.Rendered{}, cause })
 	if !errors.Is(err, cause) {
@@ -106,7 +106,7 @@ func TestFailingRenderLeavesNoClaim(t *testing.T) {
 // that it joins, or makes another message.
 func TestResendWhileTheMessageFreezesIsNotLost(t *testing.T) {
 	t.Parallel()
-	base := newBench(t)
+	base := newEnv(t)
 	for range 40 {
 		b := base.another().pay().give()
 		var claim ledger.EmailClaim

@@ -11,7 +11,7 @@ import (
 )
 
 // tried has one generation of the email attempted, at an address of its own, without our knowing what came of it.
-func (b *bench) tried(address string) *bench {
+func (b *env) tried(address string) *env {
 	b.t.Helper()
 	b.pay().give()
 	b.exec(`UPDATE orders SET address = $2 WHERE session = $1`, b.key.Session, address)
@@ -20,9 +20,9 @@ func (b *bench) tried(address string) *bench {
 	return b
 }
 
-func (b *bench) ownAddress() string { return b.key.Session + "@example.com" }
+func (b *env) ownAddress() string { return b.key.Session + "@example.com" }
 
-func (b *bench) byList(found ...string) bool {
+func (b *env) byList(found ...string) bool {
 	b.t.Helper()
 	proved, err := b.AcceptByList(b.t.Context(), b.work(1), "", found, time.Minute)
 	b.must(err)
@@ -31,7 +31,7 @@ func (b *bench) byList(found ...string) bool {
 
 func TestAMessageThatCanBeNoOtherIsAcceptedByTheList(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newEnv(t)
 	b.tried(b.ownAddress())
 	id := b.message(1)
 	if !b.byList(id, id) {
@@ -57,54 +57,54 @@ func TestAMessageThatCanBeNoOtherIsAcceptedByTheList(t *testing.T) {
 // Each case leaves one doubt, and the last line of each is what the list showed.
 func TestADoubtIsNoEvidence(t *testing.T) {
 	t.Parallel()
-	for name, doubt := range map[string]func(b *bench) []string{
-		"nothing was found": func(b *bench) []string { return nil },
-		"two can be it":     func(b *bench) []string { return []string{b.message(1), "another-" + b.key.Session} },
-		"the only one is another order's": func(b *bench) []string {
+	for name, doubt := range map[string]func(b *env) []string{
+		"nothing was found": func(b *env) []string { return nil },
+		"two can be it":     func(b *env) []string { return []string{b.message(1), "another-" + b.key.Session} },
+		"the only one is another order's": func(b *env) []string {
 			other := b.another().pay().give().accept(1)
 			return []string{other.message(1)}
 		},
-		"the only one is another generation's": func(b *bench) []string {
+		"the only one is another generation's": func(b *env) []string {
 			b.exec(`INSERT INTO obligations (environment, session, kind, subject, provider_id, finished_at) VALUES ($1, $2, 'email', '2', $3, now())`,
 				b.key.Environment, b.key.Session, b.message(2))
 			return []string{b.message(2)}
 		},
-		"an event says that it is another order's": func(b *bench) []string {
+		"an event says that it is another order's": func(b *env) []string {
 			other := b.another()
 			b.report(tagged("ev_"+b.key.Session, b.message(1), other.key))
 			return []string{b.message(1)}
 		},
-		"another order's to the same address was tried too": func(b *bench) []string {
+		"another order's to the same address was tried too": func(b *env) []string {
 			b.another().tried(b.ownAddress())
 			return []string{b.message(1)}
 		},
-		"the same, in another letter case, and a person has to decide": func(b *bench) []string {
+		"the same, in another letter case, and a person has to decide": func(b *env) []string {
 			other := b.another().tried("CS" + b.ownAddress()[2:])
 			b.must(b.Stop(b.t.Context(), other.work(1), "", order.ClassExhausted, order.ReasonEmailExhausted))
 			return []string{b.message(1)}
 		},
-		"the same, and it is being sent at this moment": func(b *bench) []string {
+		"the same, and it is being sent at this moment": func(b *env) []string {
 			other := b.another().tried(b.ownAddress())
 			other.claim(1)
 			return []string{b.message(1)}
 		},
-		"the same, before there was a note of the last attempt": func(b *bench) []string {
+		"the same, before there was a note of the last attempt": func(b *env) []string {
 			other := b.another().tried(b.ownAddress())
 			b.exec(`UPDATE obligations SET first_attempt_at = now() - interval '5 hours', last_attempt_at = NULL WHERE session = $1 AND kind = 'email'`, other.key.Session)
 			return []string{b.message(1)}
 		},
-		"another worker is sending it": func(b *bench) []string {
+		"another worker is sending it": func(b *env) []string {
 			b.claim(1)
 			return []string{b.message(1)}
 		},
-		"a person has to decide already": func(b *bench) []string {
+		"a person has to decide already": func(b *env) []string {
 			b.must(b.Stop(b.t.Context(), b.work(1), "", order.ClassExhausted, order.ReasonEmailExhausted))
 			return []string{b.message(1)}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t)
+			b := newEnv(t)
 			b.t = t
 			b.tried(b.ownAddress())
 			if b.byList(doubt(b)...) {
@@ -124,39 +124,39 @@ func tagged(id, message string, key order.Key) order.EmailEvent {
 
 func TestWhatIsKnownToBeAnothersLeavesNoDoubt(t *testing.T) {
 	t.Parallel()
-	for name, other := range map[string]func(b *bench) []string{
-		"another order's message to the same address": func(b *bench) []string {
+	for name, other := range map[string]func(b *env) []string{
+		"another order's message to the same address": func(b *env) []string {
 			other := b.another().tried(b.ownAddress()).accept(1)
 			return []string{other.message(1), b.message(1)}
 		},
-		"a message that another order's event names": func(b *bench) []string {
+		"a message that another order's event names": func(b *env) []string {
 			b.report(tagged("ev_"+b.key.Session, "theirs-"+b.key.Session, b.another().key))
 			return []string{b.message(1), "theirs-" + b.key.Session}
 		},
-		"an event without tags about this one": func(b *bench) []string {
+		"an event without tags about this one": func(b *env) []string {
 			b.report(order.EmailEvent{ID: "ev_" + b.key.Session, Type: "email.sent", MessageID: b.message(1)})
 			return []string{b.message(1)}
 		},
-		"another order's that was tried at another time": func(b *bench) []string {
+		"another order's that was tried at another time": func(b *env) []string {
 			other := b.another().tried(b.ownAddress())
 			b.exec(`UPDATE obligations SET first_attempt_at = now() - interval '5 hours', last_attempt_at = now() - interval '4 hours'
 			        WHERE session = $1 AND kind = 'email'`, other.key.Session)
 			return []string{b.message(1)}
 		},
-		"another order's with another subject": func(b *bench) []string {
+		"another order's with another subject": func(b *env) []string {
 			other := b.another().tried(b.ownAddress())
 			b.exec(`UPDATE obligations SET payload = convert_to(replace(convert_from(payload, 'UTF8'), 'Your order', 'Your orders'), 'UTF8')
 			        WHERE session = $1 AND kind = 'email'`, other.key.Session)
 			return []string{b.message(1)}
 		},
-		"another order's that was not tried yet": func(b *bench) []string {
+		"another order's that was not tried yet": func(b *env) []string {
 			b.another().pay().give()
 			return []string{b.message(1)}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t)
+			b := newEnv(t)
 			b.t = t
 			b.tried(b.ownAddress())
 			found := other(b)
@@ -172,7 +172,7 @@ func TestWhatIsKnownToBeAnothersLeavesNoDoubt(t *testing.T) {
 
 func TestTheHolderOfTheClaimMayAcceptByTheList(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newEnv(t)
 	b.tried(b.ownAddress())
 	claim := b.claim(1)
 	proved, err := b.AcceptByList(t.Context(), b.work(1), claim.Token, []string{b.message(1)}, time.Minute)
@@ -184,7 +184,7 @@ func TestTheHolderOfTheClaimMayAcceptByTheList(t *testing.T) {
 
 func TestAnAttemptedEmailIsReadWithItsTimes(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give()
+	b := newEnv(t).pay().give()
 	unproved := func() (ledger.AttemptedEmail, bool) {
 		t.Helper()
 		a, open, err := b.Unverified(t.Context(), b.work(1))

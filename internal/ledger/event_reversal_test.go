@@ -11,12 +11,12 @@ import (
 	"handover/internal/order"
 )
 
-func (b *bench) refundEvent(id string) ledger.WebhookEvent {
+func (b *env) refundEvent(id string) ledger.WebhookEvent {
 	return ledger.WebhookEvent{Environment: b.key.Environment, ID: "evt_" + id + "_" + b.key.Session, Type: "charge.refunded", Kind: "refund",
 		PaymentRef: "pi_" + b.key.Session}
 }
 
-func (b *bench) storeRefund(id string) (string, ledger.Stored) {
+func (b *env) storeRefund(id string) (string, ledger.Stored) {
 	b.t.Helper()
 	stored, err := b.StoreEvent(b.t.Context(), b.refundEvent(id))
 	b.must(err)
@@ -26,7 +26,7 @@ func (b *bench) storeRefund(id string) (string, ledger.Stored) {
 // secrets are the licence keys by the state of their grants.
 func TestRefundEventFindsItsOrderOrWaitsForIt(t *testing.T) {
 	t.Parallel()
-	b := ownBench(t).pay()
+	b := ownEnv(t).pay()
 	session, stored := b.storeRefund("1")
 	if session != b.key.Session || stored.Next != ledger.NextReversal || !stored.New {
 		t.Errorf("the event of a known order: session %q, %+v", session, stored)
@@ -84,7 +84,7 @@ func TestReversalOfASaleFromBeforeMakesNoOrder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t)
+			b := newEnv(t)
 			b.key.Environment = "test-" + strings.ToLower(rand.Text())
 			if !c.unserved {
 				b.must(b.StartSync(t.Context(), b.key.Environment))
@@ -118,7 +118,7 @@ func TestReversalOfASaleFromBeforeMakesNoOrder(t *testing.T) {
 
 func TestEventThatNamesItsSessionWaitsWithItsName(t *testing.T) {
 	t.Parallel()
-	b := ownBench(t)
+	b := ownEnv(t)
 	e := b.refundEvent("1")
 	e.Session, e.PaymentRef = b.key.Session, ""
 	_, err := b.StoreEvent(t.Context(), e)
@@ -140,7 +140,7 @@ func TestEventThatNamesItsSessionWaitsWithItsName(t *testing.T) {
 
 func TestEventThatComesDuringAReviewAsksForAnother(t *testing.T) {
 	t.Parallel()
-	b := ownBench(t).pay()
+	b := ownEnv(t).pay()
 	begun, err := b.BeginReversal(t.Context(), b.key)
 	b.must(err)
 	b.storeRefund("1")
@@ -157,7 +157,7 @@ func TestEventThatComesDuringAReviewAsksForAnother(t *testing.T) {
 
 func TestLookThatBeganEarlierDoesNotTakeBackALaterOne(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give()
+	b := newEnv(t).pay().give()
 	stopped, err := b.BeginReversal(t.Context(), b.key) // by a worker that is stopped now
 	b.must(err)
 	b.review(strict, order.ReversalFacts{Refunded: 1200}).change()
@@ -170,7 +170,7 @@ func TestLookThatBeganEarlierDoesNotTakeBackALaterOne(t *testing.T) {
 
 func TestReviewOwedCountsAsUnfinishedUntilDone(t *testing.T) {
 	t.Parallel()
-	b := ownBench(t).pay().give().accept(1)
+	b := ownEnv(t).pay().give().accept(1)
 	b.storeRefund("1")
 	unfinished := func() int {
 		left, err := b.Unfinished(t.Context(), order.Key{}, 0, 100)
@@ -194,7 +194,7 @@ func TestReviewOwedCountsAsUnfinishedUntilDone(t *testing.T) {
 
 func TestOpenDisputeIsLookedAtOnceADay(t *testing.T) {
 	t.Parallel()
-	b := ownBench(t).pay().give().accept(1).review(strict, order.ReversalFacts{Dispute: order.DisputeOpen})
+	b := ownEnv(t).pay().give().accept(1).review(strict, order.ReversalFacts{Dispute: order.DisputeOpen})
 	b.change()
 	due := func() int {
 		keys, err := b.ReversalsDue(t.Context(), order.Key{}, time.Hour, 10)

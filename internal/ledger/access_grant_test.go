@@ -12,7 +12,7 @@ import (
 
 func TestConcurrentGrantsGiveEachUnitOnce(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay()
+	b := newEnv(t).pay()
 	finished := make([]int, 20)
 	errs := make([]error, 20)
 	atOnce(20, func(i int) { finished[i], errs[i] = b.GrantLocal(t.Context(), b.key, ownKinds, makeGuide) })
@@ -43,7 +43,7 @@ func TestConcurrentGrantsGiveEachUnitOnce(t *testing.T) {
 
 func TestSecondRunMakesNothing(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give()
+	b := newEnv(t).pay().give()
 	before := b.view().Grants
 	n, err := b.GrantLocal(t.Context(), b.key, ownKinds, func(order.Entitlement) ([]order.Grant, error) {
 		t.Error("a finished piece was made again")
@@ -59,7 +59,7 @@ func TestSecondRunMakesNothing(t *testing.T) {
 
 func TestFailingMakeLeavesNothing(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay()
+	b := newEnv(t).pay()
 	cause := errors.New("no key could be made")
 	n, err := b.GrantLocal(t.Context(), b.key, ownKinds, func(due order.Entitlement) ([]order.Grant, error) {
 		if due.Kind == "license" {
@@ -80,7 +80,7 @@ func TestFailingMakeLeavesNothing(t *testing.T) {
 
 func TestOnlyOurOwnKindsAreMade(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay()
+	b := newEnv(t).pay()
 	n, err := b.GrantLocal(t.Context(), b.key, ownKinds[:1], makeGuide)
 	b.must(err)
 	if v := b.view(); n != 1 || len(v.Grants) != 1 || v.Facts.Access != order.AccessPending {
@@ -90,7 +90,7 @@ func TestOnlyOurOwnKindsAreMade(t *testing.T) {
 
 func TestStoppedAccessWaitsForAPerson(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay()
+	b := newEnv(t).pay()
 	b.must(b.StopAccess(t.Context(), b.key, order.ClassExhausted, order.ReasonAccessStopped))
 	n, err := b.GrantLocal(t.Context(), b.key, ownKinds, makeGuide)
 	b.must(err)
@@ -105,7 +105,7 @@ func TestStoppedAccessWaitsForAPerson(t *testing.T) {
 
 func TestGrantedAccessCannotBeStopped(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give()
+	b := newEnv(t).pay().give()
 	if err := b.StopAccess(t.Context(), b.key, order.ClassExhausted, order.ReasonAccessStopped); !errors.Is(err, ledger.ErrLeaseLost) {
 		t.Errorf("got %v, want ErrLost", err)
 	}

@@ -12,7 +12,7 @@ import (
 
 func TestSameEventAtOnceIsStoredOnce(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newEnv(t)
 	e := b.event("1")
 	stored := make([]ledger.Stored, 20)
 	errs := make([]error, 20)
@@ -40,7 +40,7 @@ func TestSameEventAtOnceIsStoredOnce(t *testing.T) {
 
 func TestTwoEventsOfANewSessionAtOnceLoseNeither(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newEnv(t)
 	stored := make([]ledger.Stored, 10)
 	errs := make([]error, 10)
 	atOnce(10, func(i int) { stored[i], errs[i] = b.StoreEvent(t.Context(), b.event(string(rune('a'+i)))) })
@@ -63,7 +63,7 @@ func TestTwoEventsOfANewSessionAtOnceLoseNeither(t *testing.T) {
 // TestEventsAskForWhatIsMissing walks an order through its life.
 func TestEventsAskForWhatIsMissing(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newEnv(t)
 	first, second := b.event("1"), b.event("2")
 	want := func(step string, e ledger.WebhookEvent, next ledger.Next) {
 		t.Helper()
@@ -93,7 +93,7 @@ func TestEventsAskForWhatIsMissing(t *testing.T) {
 
 func TestStoppedWorkIsNotRestartedByEvents(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give()
+	b := newEnv(t).pay().give()
 	b.must(b.Stop(t.Context(), b.work(1), "", order.ClassPermanent, order.ReasonEmailRefused))
 	if next := b.store(b.event("1")).Next; next != ledger.NextNothing {
 		t.Errorf("an event asks for %q on an order that waits for a person", next)
@@ -102,7 +102,7 @@ func TestStoppedWorkIsNotRestartedByEvents(t *testing.T) {
 
 func TestEventThatIsNotOursMakesNoOrder(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newEnv(t)
 	ignored := b.event("ignored")
 	ignored.Ignored = true
 	refund := b.event("refund")
@@ -125,7 +125,7 @@ func TestEventThatIsNotOursMakesNoOrder(t *testing.T) {
 
 func TestSameEventIDOfAnotherEnvironmentIsAnotherEvent(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newEnv(t)
 	e := b.event("1")
 	b.store(e)
 	e.Environment = "live"
@@ -136,7 +136,7 @@ func TestSameEventIDOfAnotherEnvironmentIsAnotherEvent(t *testing.T) {
 
 func TestUndispatchedEventsAreListedOldestFirstAfterGrace(t *testing.T) {
 	t.Parallel()
-	b := ownBench(t)
+	b := ownEnv(t)
 	known := b.another()
 	for _, e := range []ledger.WebhookEvent{b.event("1"), b.event("2"), b.event("dispatched"), b.event("just now"), known.event("late")} {
 		b.store(e)

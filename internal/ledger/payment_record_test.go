@@ -11,7 +11,7 @@ import (
 func TestConfirmedPaymentIsNeverTakenBack(t *testing.T) {
 	t.Parallel()
 	for _, later := range []order.PaymentState{order.PaymentPending, order.PaymentFailed, order.PaymentIgnored, order.PaymentAttention} {
-		b := newBench(t).pay()
+		b := newEnv(t).pay()
 		confirmed := b.view().ConfirmedAt
 		state, reason := b.record(order.Assessment{Key: b.key, State: later, Processing: later == order.PaymentPending, Reason: order.ReasonModeContradicts})
 		if state != order.PaymentConfirmed || reason != "" {
@@ -30,7 +30,7 @@ func TestConfirmedPaymentIsNeverTakenBack(t *testing.T) {
 
 func TestFailureThatTheSessionCannotSayIsBelievedFromTheEvent(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newEnv(t)
 	processing := order.Assessment{Key: b.key, State: order.PaymentPending, Processing: true}
 	b.store(b.event("completed"))
 	if state, _ := b.record(processing); state != order.PaymentPending {
@@ -52,7 +52,7 @@ func TestFailureThatTheSessionCannotSayIsBelievedFromTheEvent(t *testing.T) {
 
 func TestClaimOfFailureDecidesNothingElse(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newEnv(t)
 	failed := b.event("failed")
 	failed.Hint = "failed"
 	b.store(failed)
@@ -67,7 +67,7 @@ func TestClaimOfFailureDecidesNothingElse(t *testing.T) {
 
 func TestConcurrentLooksOweEverythingOnce(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newEnv(t)
 	b.store(b.event("1"))
 	errs := make([]error, 10)
 	atOnce(10, func(i int) { _, errs[i] = b.RecordPayment(t.Context(), b.paid()) })
@@ -93,7 +93,7 @@ func TestConcurrentLooksOweEverythingOnce(t *testing.T) {
 
 func TestLaterLookOwesNothingMore(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give().accept(1)
+	b := newEnv(t).pay().give().accept(1)
 	more := b.paid()
 	more.Entitlements = append(more.Entitlements, order.Entitlement{Product: "tool", Kind: "license", Units: 1})
 	more.Items = append(more.Items, order.Item{Line: 2, Refs: []string{"price_tool"}, Quantity: 1, Product: "tool"})
@@ -105,7 +105,7 @@ func TestLaterLookOwesNothingMore(t *testing.T) {
 
 func TestEventsAreMarkedInThePaymentsCommit(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newEnv(t)
 	first, second := b.event("1"), b.event("2")
 	b.store(first)
 	b.store(second)
@@ -132,7 +132,7 @@ func TestEventsAreMarkedInThePaymentsCommit(t *testing.T) {
 
 func TestAttentionGoesWhenThePaymentIsConfirmed(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newEnv(t)
 	b.store(b.event("1"))
 	b.must(b.StopPayment(t.Context(), b.key, "", order.ClassMisconfigured, order.ReasonPaymentConfig))
 	v := b.view()
@@ -147,7 +147,7 @@ func TestAttentionGoesWhenThePaymentIsConfirmed(t *testing.T) {
 
 func TestAttentionOfAPaidOrderOutlivesALook(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give()
+	b := newEnv(t).pay().give()
 	b.must(b.Stop(t.Context(), b.work(1), "", order.ClassPermanent, order.ReasonEmailRefused))
 	if _, reason := b.record(b.paid()); reason != order.ReasonEmailRefused {
 		t.Errorf("another look at the payment leaves %q of the stopped email", reason)
@@ -156,7 +156,7 @@ func TestAttentionOfAPaidOrderOutlivesALook(t *testing.T) {
 
 func TestUnknownItemsKeepTheOrderForAPerson(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newEnv(t)
 	p := b.paid()
 	p.Reason, p.Class, p.Entitlements = order.ReasonItemsUnknown, order.ClassPermanent, nil
 	p.Items = append(p.Items, order.Item{Line: 2, Refs: []string{"price_unknown"}, Name: "Unknown", Quantity: 1})
@@ -171,7 +171,7 @@ func TestUnknownItemsKeepTheOrderForAPerson(t *testing.T) {
 
 func TestMendedCatalogueFinishesAnOrderThatWaitedForAPerson(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newEnv(t)
 	p := b.paid()
 	p.Reason, p.Class, p.Entitlements = order.ReasonItemsUnknown, order.ClassPermanent, nil
 	p.Items[0].Product = ""
@@ -190,7 +190,7 @@ func TestMendedCatalogueFinishesAnOrderThatWaitedForAPerson(t *testing.T) {
 
 func TestMissingAddressStopsOnlyTheEmail(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newEnv(t)
 	p := b.paid()
 	p.Email, p.Reason, p.Class = "", order.ReasonNoAddress, order.ClassPermanent
 	b.record(p)
@@ -203,7 +203,7 @@ func TestMissingAddressStopsOnlyTheEmail(t *testing.T) {
 
 func TestPaymentOfAnUnknownOrderIsRecorded(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newEnv(t)
 	if got, err := b.Snapshot(t.Context(), b.key); err != nil || got.Payment != order.PaymentPending || got.Access != order.AccessPending || got.Generation != 1 {
 		t.Errorf("of an order nobody has heard of: %+v, %v", got, err)
 	}
@@ -215,7 +215,7 @@ func TestPaymentOfAnUnknownOrderIsRecorded(t *testing.T) {
 
 func TestItemsThatCanBeMatchedLaterAreFilledIn(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newEnv(t)
 	p := b.paid()
 	p.State, p.Entitlements = order.PaymentIgnored, nil
 	p.Items[0].Product = ""

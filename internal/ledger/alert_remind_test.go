@@ -9,7 +9,7 @@ import (
 )
 
 // needs has the order need a person since so many hours.
-func (b *bench) needs(reason order.Reason, hours int) *bench {
+func (b *env) needs(reason order.Reason, hours int) *env {
 	b.t.Helper()
 	b.pay().give()
 	b.must(b.Stop(b.t.Context(), b.work(1), "", order.ClassPermanent, reason))
@@ -18,7 +18,7 @@ func (b *bench) needs(reason order.Reason, hours int) *bench {
 }
 
 // alerted has the owner told of the order so many hours ago; how it went is empty when that was never written down.
-func (b *bench) alerted(reason order.Reason, hours int, outcome string) *bench {
+func (b *env) alerted(reason order.Reason, hours int, outcome string) *env {
 	b.t.Helper()
 	ours, err := b.ClaimAlert(b.t.Context(), b.key, reason)
 	b.must(err)
@@ -36,25 +36,25 @@ func TestTheOwnerIsRemindedOfWhatWaitsUntold(t *testing.T) {
 	t.Parallel()
 	const refused = order.ReasonEmailRefused
 	for name, c := range map[string]struct {
-		order func(b *bench)
+		order func(b *env)
 		want  bool
 	}{
-		"told a day ago":                {func(b *bench) { b.needs(refused, 25).alerted(refused, 25, "told") }, true},
-		"told today":                    {func(b *bench) { b.needs(refused, 30).alerted(refused, 5, "told") }, false},
-		"told of something else":        {func(b *bench) { b.needs(refused, 30).alerted(order.ReasonEmailExhausted, 5, "told") }, true},
-		"could not be told":             {func(b *bench) { b.needs(refused, 5).alerted(refused, 5, "failed") }, true},
-		"the worker died while telling": {func(b *bench) { b.needs(refused, 5).alerted(refused, 5, "") }, true},
-		"is being told at this moment":  {func(b *bench) { b.needs(refused, 5).alerted(refused, 0, "") }, false},
-		"was never told":                {func(b *bench) { b.needs(refused, 2) }, true},
-		"is about to be told":           {func(b *bench) { b.needs(refused, 0) }, false},
-		"told with another one of the settings": {func(b *bench) {
+		"told a day ago":                {func(b *env) { b.needs(refused, 25).alerted(refused, 25, "told") }, true},
+		"told today":                    {func(b *env) { b.needs(refused, 30).alerted(refused, 5, "told") }, false},
+		"told of something else":        {func(b *env) { b.needs(refused, 30).alerted(order.ReasonEmailExhausted, 5, "told") }, true},
+		"could not be told":             {func(b *env) { b.needs(refused, 5).alerted(refused, 5, "failed") }, true},
+		"the worker died while telling": {func(b *env) { b.needs(refused, 5).alerted(refused, 5, "") }, true},
+		"is being told at this moment":  {func(b *env) { b.needs(refused, 5).alerted(refused, 0, "") }, false},
+		"was never told":                {func(b *env) { b.needs(refused, 2) }, true},
+		"is about to be told":           {func(b *env) { b.needs(refused, 0) }, false},
+		"told with another one of the settings": {func(b *env) {
 			b.needs(order.ReasonEmailConfig, 30).another().alerted(order.ReasonEmailConfig, 5, "told")
 		}, false},
-		"needs nobody": {func(b *bench) { b.pay().give().accept(1) }, false},
+		"needs nobody": {func(b *env) { b.pay().give().accept(1) }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := ownBench(t)
+			b := ownEnv(t)
 			c.order(b)
 			listed, total, err := b.Unnotified(t.Context(), time.Hour, 10)
 			b.must(err)
@@ -67,7 +67,7 @@ func TestTheOwnerIsRemindedOfWhatWaitsUntold(t *testing.T) {
 
 func TestAReminderBeginsWithWhatHasWaitedLongest(t *testing.T) {
 	t.Parallel()
-	b := ownBench(t)
+	b := ownEnv(t)
 	reasons := map[order.Key]order.Reason{}
 	var want []order.Key
 	for i, hours := range []int{30, 300, 3} {
@@ -93,7 +93,7 @@ func TestAReminderBeginsWithWhatHasWaitedLongest(t *testing.T) {
 
 func TestThereIsOneReminderADay(t *testing.T) {
 	t.Parallel()
-	b := ownBench(t)
+	b := ownEnv(t)
 	claims := make([]bool, 5)
 	errs := make([]error, len(claims))
 	atOnce(len(claims), func(i int) { claims[i], errs[i] = b.ClaimReminder(t.Context()) })

@@ -12,7 +12,7 @@ import (
 )
 
 // everywhere is every row of every table, as text.
-func (b *bench) everywhere() string {
+func (b *env) everywhere() string {
 	b.t.Helper()
 	rows, err := b.pool.Query(b.t.Context(), `SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`)
 	b.must(err)
@@ -42,7 +42,7 @@ func hexed(text string) string {
 
 func TestErasedBuyerIsNowhereAndTheGoodsStay(t *testing.T) {
 	t.Parallel()
-	b := ownBench(t)
+	b := ownEnv(t)
 	b.store(b.event("1"))
 	b.pay().give().accept(1)
 	b.storeRefund("r")
@@ -77,7 +77,7 @@ func TestErasedBuyerIsNowhereAndTheGoodsStay(t *testing.T) {
 
 func TestBuyerToWhomSomethingIsOwedIsNotErased(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give()
+	b := newEnv(t).pay().give()
 	if err := b.Erase(t.Context(), b.key, "alice", "asked"); !errors.Is(err, ledger.ErrUnderWay) {
 		t.Errorf("while the email is owed: %v", err)
 	}
@@ -97,7 +97,7 @@ func TestBuyerToWhomSomethingIsOwedIsNotErased(t *testing.T) {
 // What is not ours and was refunded has nothing to be done, and nothing of its buyer is kept.
 func TestIgnoredSessionKeepsNothingOfItsBuyer(t *testing.T) {
 	t.Parallel()
-	b := ownBench(t)
+	b := ownEnv(t)
 	p := b.paid()
 	b.record(order.Assessment{Key: b.key, State: order.PaymentPending, Ref: p.Ref, Email: alex, Name: name})
 	p.State, p.Entitlements = order.PaymentIgnored, nil
@@ -111,7 +111,7 @@ func TestIgnoredSessionKeepsNothingOfItsBuyer(t *testing.T) {
 
 func TestOrderWhoseReversalWaitsForAPersonIsErased(t *testing.T) {
 	t.Parallel()
-	b := newBench(t).pay().give().accept(1)
+	b := newEnv(t).pay().give().accept(1)
 	b.storeRefund("1")
 	if err := b.Erase(t.Context(), b.key, "alice", "asked"); !errors.Is(err, ledger.ErrUnderWay) {
 		t.Errorf("while the provider is to be asked: %v", err)
@@ -123,7 +123,7 @@ func TestOrderWhoseReversalWaitsForAPersonIsErased(t *testing.T) {
 // An event is kept by its ids and its type. What a provider says in its body is nowhere after a whole order.
 func TestEventsAreKeptWithoutTheirBodies(t *testing.T) {
 	t.Parallel()
-	b := ownBench(t)
+	b := ownEnv(t)
 	b.store(b.event("1"))
 	b.pay().give().accept(1)
 	b.storeRefund("r")
@@ -144,7 +144,7 @@ WHERE table_name IN ('webhook_events', 'email_evidence') AND data_type IN ('byte
 
 func TestEmailEventsOfOthersAreNotKept(t *testing.T) {
 	t.Parallel()
-	b := ownBench(t)
+	b := ownEnv(t)
 	b.pay().give().accept(1)
 	for name, c := range map[string]struct {
 		event order.EmailEvent

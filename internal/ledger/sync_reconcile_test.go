@@ -12,7 +12,7 @@ import (
 
 func TestUnfinishedOrdersAreListedPageByPageAndOthersNot(t *testing.T) {
 	t.Parallel()
-	b := ownBench(t)
+	b := ownEnv(t)
 	b.pay() // access and email are owed
 	finished := b.another()
 	finished.pay().give().accept(1)
@@ -47,7 +47,7 @@ func TestUnfinishedOrdersAreListedPageByPageAndOthersNot(t *testing.T) {
 
 func TestTheTimeOfTheLastPassIsKept(t *testing.T) {
 	t.Parallel()
-	b := ownBench(t)
+	b := ownEnv(t)
 	at, err := b.ReconciledAt(t.Context())
 	b.must(err)
 	if !at.IsZero() {
