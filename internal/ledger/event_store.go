@@ -36,10 +36,10 @@ type Next string
 const (
 	// NextNothing means that the event brings nothing new.
 	NextNothing Next = ""
-	// NextStart means that the session was never handed over: start it, duplicates rejected.
+	// NextStart means that the session was never dispatched: start it, duplicates rejected.
 	NextStart Next = "start"
 	// NextStartOrCheck means the same for an event that is not the order's first: where a run was started in the meantime,
-	// that one has to look again.
+	// that one has to check again.
 	NextStartOrCheck Next = "start_or_look"
 	// NextCheck means that what is known of the payment may have changed: signal the workflow, starting it when it has closed.
 	NextCheck Next = "look"

@@ -3,7 +3,7 @@ package ledger
 import "errors"
 
 // Failed says that an error is a failure of the database, or of a statement of ours: nothing is known about the order and
-// no provider is to blame. What the ledger decided itself, as that a claim is not given, is no failure.
+// no provider is to blame. What the ledger decided itself, as that there is nothing to claim, is no failure.
 func Failed(err error) bool {
 	var failure databaseError
 	return errors.As(err, &failure)
@@ -29,9 +29,9 @@ func fromCallback(err error) error {
 // fromDatabase says that an error came from the driver, and not from the ledger or its caller.
 func fromDatabase(err error) bool {
 	var callback callbackError
-	var denied *NotClaimableError
+	var notClaimable *NotClaimableError
 	switch {
-	case errors.As(err, &callback), errors.As(err, &denied):
+	case errors.As(err, &callback), errors.As(err, &notClaimable):
 		return false
 	case errors.Is(err, ErrNoAddress), errors.Is(err, ErrLeaseLost), errors.Is(err, ErrNotFound):
 		return false

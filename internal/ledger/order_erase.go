@@ -9,8 +9,8 @@ import (
 	"handover/internal/order"
 )
 
-// ErrUnderWay means that something is still owed on an order, for which the buyer has to be known.
-var ErrUnderWay = errors.New("something is still owed on this order")
+// ErrUnderWay means that something is pending on an order, for which the buyer has to be known.
+var ErrUnderWay = errors.New("something is still pending on this order")
 
 // Erase forgets who the buyer of an order is: address, name, the emails that went out, and what the email provider
 // reported in words. What was bought stays, with its amounts, its grants and the link that the buyer holds, so that the
