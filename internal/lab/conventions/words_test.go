@@ -18,7 +18,27 @@ var wrong = regexp.MustCompile(`(?i)\b(told|heard of|wish(es|ed)?|mend(s|ed|ing)
 
 // worded are the directories whose comments and texts are held to the list, each with everything below it.
 var worded = []string{
-	"starter", "internal/check", "internal/cli", "internal/dispatch", "internal/finding", "internal/notify", "internal/recovery", "internal/server", "internal/text",
+	"starter",
+	"worker",
+	"internal/access",
+	"internal/app",
+	"internal/check",
+	"internal/cli",
+	"internal/dispatch",
+	"internal/failpoint",
+	"internal/files",
+	"internal/finding",
+	"internal/flow",
+	"internal/notify",
+	"internal/providerhttp",
+	"internal/recovery",
+	"internal/server",
+	"internal/setting",
+	"internal/temporalclient",
+	"internal/text",
+	"internal/lab/await",
+	"internal/lab/bench",
+	"internal/lab/harness",
 }
 
 func TestTheDocumentsUseOurWords(t *testing.T) {
