@@ -63,7 +63,7 @@ type Email struct {
 	APIURL            string
 }
 
-// Alerts is where the owner is told.
+// Alerts is where the owner is notified.
 type Alerts struct {
 	Email []string
 	URL   string

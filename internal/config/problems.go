@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// problems collects everything that is wrong with one file, so that a shop mends it in one go.
+// problems collects everything that is wrong with one file, so that a shop corrects it in one go.
 type problems struct {
 	file      string
 	lines     map[string]int

@@ -1,4 +1,4 @@
-// Package email is what Handover asks of an email provider: take one frozen message under an idempotency key, and tell
+// Package email is what Handover asks of an email provider: take one rendered message under an idempotency key, and report
 // what became of it. Each provider is a folder of its own beside this file.
 package email
 
@@ -26,14 +26,14 @@ type Sender interface {
 	Send(ctx context.Context, key string, m order.Message) (id string, err error)
 }
 
-// ErrNoList means that a provider's list of sent mail cannot be looked through, and that trying again changes nothing:
+// ErrNoList means that a provider's list of sent mail cannot be searched, and that trying again changes nothing:
 // the key may only send, or the list is too long.
-var ErrNoList = errors.New("the list of sent mail cannot be looked through")
+var ErrNoList = errors.New("the list of sent mail cannot be searched")
 
-// Finder looks through what the provider has taken. It is offered by a Sender whose provider lists its sent mail.
+// Finder searches what the provider has accepted. It is offered by a Sender whose provider lists its sent mail.
 type Finder interface {
-	// Find returns the ids of all messages in the list that can be the one looked for. Errors wrap ErrNoList, or come from
-	// an answer, or the lack of one, and are *SendError: the next look may succeed.
+	// Find returns the ids of all messages in the list that can be the wanted one. Errors wrap ErrNoList, or come from a
+	// response, or the lack of one, and are *SendError: the next search may succeed.
 	Find(ctx context.Context, l Lookup) (ids []string, err error)
 }
 

@@ -6,14 +6,14 @@ import (
 	"handover/internal/finding"
 )
 
-// Inspector is offered by a Sender whose account can be held against the configuration. It only reads.
+// Inspector is offered by a Sender whose account can be checked against the configuration. It only reads.
 type Inspector interface {
-	// Inspect looks at the key, and at whether the provider lets the account send as from, an address with or without a
+	// Inspect checks the key, and whether the provider lets the account send as from, an address with or without a
 	// name. It ends with the context.
 	Inspect(ctx context.Context, from string) []finding.Finding
 }
 
-// The names of what an inspection looks at.
+// The names of what an inspection checks.
 const (
 	FindingKey    = "email key"
 	FindingDomain = "sender domain"

@@ -16,7 +16,7 @@ import (
 	"handover/internal/order"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 func sample() email.Access {
 	return email.Access{

@@ -95,7 +95,7 @@ func TestSecretThatLeftTheListIsNamedWithoutTellingIt(t *testing.T) {
 	}
 	for _, secret := range secrets {
 		if strings.Contains(err.Error(), secret) || strings.Contains(before.Newest(), secret) {
-			t.Errorf("a secret is told: %v", err)
+			t.Errorf("a secret is repeated: %v", err)
 		}
 	}
 }

@@ -90,7 +90,7 @@ func (c *Catalogue) Match(items []Item) (matched []Item, ours, others int) {
 	return matched, ours, others
 }
 
-// Due is one piece of access owed on an order.
+// Entitlement is one piece of access that an order gives.
 type Entitlement struct {
 	Product string
 	Kind    AccessKind
@@ -98,16 +98,16 @@ type Entitlement struct {
 	Units   int64 // how many units of the product were bought, over all lines
 }
 
-// Subject identifies the piece of access within its order. It is made of what is owed and not of positions, so that
+// Subject identifies the piece of access within its order. It names what is given and not positions, so that
 // reordering the catalogue between two runs does not make a second obligation.
-func (d Entitlement) Subject() string {
-	if d.File == "" {
-		return d.Product + "/" + string(d.Kind)
+func (e Entitlement) Subject() string {
+	if e.File == "" {
+		return e.Product + "/" + string(e.Kind)
 	}
-	return d.Product + "/" + string(d.Kind) + "/" + d.File
+	return e.Product + "/" + string(e.Kind) + "/" + e.File
 }
 
-// Entitlements lists what is owed for the matched items: each access of each product once, with the units of all its lines
+// Entitlements lists what the matched items give: each access of each product once, with the units of all its lines
 // added up.
 func (c *Catalogue) Entitlements(items []Item) []Entitlement {
 	units := map[string]int64{}
@@ -121,12 +121,12 @@ func (c *Catalogue) Entitlements(items []Item) []Entitlement {
 		}
 		units[item.Product] += item.Quantity
 	}
-	var dues []Entitlement
+	var entitlements []Entitlement
 	for _, id := range sequence {
 		p, _ := c.Product(id)
 		for _, a := range p.Access {
-			dues = append(dues, Entitlement{Product: id, Kind: a.Kind, File: a.File, Units: units[id]})
+			entitlements = append(entitlements, Entitlement{Product: id, Kind: a.Kind, File: a.File, Units: units[id]})
 		}
 	}
-	return dues
+	return entitlements
 }

@@ -1,6 +1,6 @@
 package order
 
-// OverrideFacts are what a person's wish to end or to give back access is decided on.
+// OverrideFacts decide a person's request to end or to give back access.
 type OverrideFacts struct {
 	Payment PaymentState
 	Asked   bool // a person is asked what becomes of the access
@@ -9,7 +9,7 @@ type OverrideFacts struct {
 	Revoked int  // of these, wanted revoked
 }
 
-// DecideOverride is the rule of revoke and restore. Both say how the access has to be from now on; a wish for what is so
+// DecideOverride is the rule of revoke and restore. Both say how the access has to be from now on; a request for what is so
 // already is refused, unless a person was asked for just that.
 func DecideOverride(v Override, f OverrideFacts) (Outcome, Refusal) {
 	switch {

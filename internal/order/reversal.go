@@ -41,14 +41,14 @@ func (m ReversalFacts) FullyRefunded() bool { return m.Paid > 0 && m.Refunded >=
 // Override is what a person has decided about the access of an order.
 type Override string
 
-// The verdicts of a person.
+// The overrides.
 const (
 	OverrideNone    Override = ""
 	OverrideRevoke  Override = "revoked"
 	OverrideRestore Override = "restored"
 )
 
-// Decided is a person's verdict, and what was known of the money then.
+// OverrideSnapshot is a person's override, and what was known of the money then.
 type OverrideSnapshot struct {
 	Override Override
 	Refunded int64
@@ -63,12 +63,12 @@ type DesiredAccess struct {
 }
 
 // DecideAccess is the rule of refunds and disputes: how each piece of access has to be, and whether a refund leaves open
-// which of them it was for. A person's verdict comes first, a restoring one for as long as nothing new is known of the money.
-func DecideAccess(c *Catalogue, dues []Entitlement, items []Item, m ReversalFacts, by OverrideSnapshot) (wants []DesiredAccess, unclear bool) {
+// which of them it was for. A person's override comes first, a restoring one for as long as nothing new is known of the money.
+func DecideAccess(c *Catalogue, bought []Entitlement, items []Item, m ReversalFacts, by OverrideSnapshot) (wants []DesiredAccess, unclear bool) {
 	restored := by.Override == OverrideRestore && m.Refunded == by.Refunded && m.Dispute == by.Dispute
 	full := m.FullyRefunded()
-	units, told := Attribute(items, m.Refunded)
-	for _, due := range dues {
+	units, attributed := Attribute(items, m.Refunded)
+	for _, due := range bought {
 		w := DesiredAccess{Entitlement: due, State: AccessGranted}
 		product, known := c.Product(due.Product)
 		switch {
@@ -78,8 +78,8 @@ func DecideAccess(c *Catalogue, dues []Entitlement, items []Item, m ReversalFact
 		case full && product.Refund != RefundKeep:
 			w.State = AccessRevoked
 		default:
-			w = partly(w, product, units[due.Product], told && !full)
-			if m.Refunded > 0 && !full && known && product.Refund != RefundKeep && (!told || product.Refund == RefundFull && units[due.Product] > 0) {
+			w = partly(w, product, units[due.Product], attributed && !full)
+			if m.Refunded > 0 && !full && known && product.Refund != RefundKeep && (!attributed || product.Refund == RefundFull && units[due.Product] > 0) {
 				unclear = unclear || by.Override == OverrideNone || m.Refunded > by.Refunded
 			}
 			w = disputed(w, product, m.Dispute)
@@ -91,8 +91,8 @@ func DecideAccess(c *Catalogue, dues []Entitlement, items []Item, m ReversalFact
 
 // partly ends what a partial refund can only have been for, where the shop wants that. A licence ends unit by unit;
 // what is given once however many units ends with the last of them.
-func partly(w DesiredAccess, p Product, refunded int64, told bool) DesiredAccess {
-	if !told || p.Refund != RefundItem || refunded == 0 {
+func partly(w DesiredAccess, p Product, refunded int64, attributed bool) DesiredAccess {
+	if !attributed || p.Refund != RefundItem || refunded == 0 {
 		return w
 	}
 	if refunded >= w.Entitlement.Units {
@@ -119,9 +119,9 @@ func disputed(w DesiredAccess, p Product, d Dispute) DesiredAccess {
 // mostSteps bounds the search for what a partial refund was for.
 const mostSteps = 20_000
 
-// Attribute finds out how many units of which products a partial refund was for, from the lines' own amounts. It is told
+// Attribute finds out how many units of which products a partial refund was for, from the lines' own amounts. It is known
 // only where one answer is possible: a refund that could be for either of two lines names no item.
-func Attribute(items []Item, refunded int64) (units map[string]int64, told bool) {
+func Attribute(items []Item, refunded int64) (units map[string]int64, attributed bool) {
 	if refunded <= 0 {
 		return nil, false
 	}

@@ -132,18 +132,18 @@ func TestPartialRefundIsToldOnlyWhereOneAnswerIsPossible(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, told := order.Attribute(c.items, c.refunded)
-			if told != (c.want != nil) {
-				t.Fatalf("told is %v", told)
+			got, known := order.Attribute(c.items, c.refunded)
+			if known != (c.want != nil) {
+				t.Fatalf("known is %v", known)
 			}
-			if diff := cmp.Diff(c.want, got); told && diff != "" {
+			if diff := cmp.Diff(c.want, got); known && diff != "" {
 				t.Errorf("it was for (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// What is told adds up to what was refunded, never to more units than were sold, and no second answer exists.
+// What is attributed adds up to what was refunded, never to more units than were sold, and no second answer exists.
 func TestWhatAPartialRefundIsToldToBeForAddsUp(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -162,11 +162,11 @@ func TestWhatAPartialRefundIsToldToBeForAddsUp(t *testing.T) {
 			answers = next
 		}
 		refunded := rapid.Int64Range(1, 60).Draw(t, "refunded")
-		units, told := order.Attribute(items, refunded)
-		if told != (answers[refunded] == 1) {
-			t.Fatalf("%d answers are possible, and told is %v", answers[refunded], told)
+		units, known := order.Attribute(items, refunded)
+		if known != (answers[refunded] == 1) {
+			t.Fatalf("%d answers are possible, and known is %v", answers[refunded], known)
 		}
-		if !told {
+		if !known {
 			return
 		}
 		var sum int64
@@ -183,13 +183,13 @@ func TestWhatAPartialRefundIsToldToBeForAddsUp(t *testing.T) {
 	})
 }
 
-// Whatever happened to the money, a person's verdict and nothing else can give access to what is fully refunded.
+// Whatever happened to the money, a person's override and nothing else can give access to what is fully refunded.
 func TestFullRefundIsNeverGrantedWithoutAPerson(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		m := order.ReversalFacts{Paid: 7000, Refunded: rapid.Int64Range(7000, 8000).Draw(t, "refunded"),
 			Dispute: rapid.SampledFrom([]order.Dispute{"", "inquiry", "open", "won", "lost"}).Draw(t, "dispute")}
-		by := order.OverrideSnapshot{Override: rapid.SampledFrom([]order.Override{"", "revoked"}).Draw(t, "verdict")}
+		by := order.OverrideSnapshot{Override: rapid.SampledFrom([]order.Override{"", "revoked"}).Draw(t, "override")}
 		wants, unclear := order.DecideAccess(policies(rapid.SampledFrom([]string{"full", "item"}).Draw(t, "refund"), "hold"), soldDues, soldItems, m, by)
 		for _, w := range wants {
 			if w.State != order.AccessRevoked {
@@ -206,9 +206,9 @@ func TestVerdictIsRefusedWhereItChangesNothing(t *testing.T) {
 	t.Parallel()
 	paid := order.PaymentConfirmed
 	for name, c := range map[string]struct {
-		verdict order.Override
-		facts   order.OverrideFacts
-		want    order.Refusal
+		override order.Override
+		facts    order.OverrideFacts
+		want     order.Refusal
 	}{
 		"unpaid":                     {order.OverrideRevoke, order.OverrideFacts{Payment: order.PaymentPending, Owed: 1, Whole: 1}, order.RefusedUnpaid},
 		"nothing owed":               {order.OverrideRevoke, order.OverrideFacts{Payment: paid}, order.RefusedNothingOwed},
@@ -223,7 +223,7 @@ func TestVerdictIsRefusedWhereItChangesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			outcome, refusal := order.DecideOverride(c.verdict, c.facts)
+			outcome, refusal := order.DecideOverride(c.override, c.facts)
 			if refusal != c.want || (outcome == order.OutcomeRefused) != (c.want != "") {
 				t.Errorf("%s, refused for %q; want %q", outcome, refusal, c.want)
 			}

@@ -94,7 +94,7 @@ type Facts struct {
 	Delivery   Delivery
 }
 
-// Pending are the facts of an order nobody has heard of yet.
+// Pending are the facts of an order that is unknown to the ledger.
 func Pending() Facts {
 	return Facts{Payment: PaymentPending, Access: AccessPending, Email: EmailPending}
 }
@@ -117,7 +117,7 @@ const (
 	CustomerNotOurs      CustomerState = "not_ours"
 )
 
-// CustomerState derives what the buyer is told.
+// CustomerState derives what the page says.
 func (f Facts) CustomerState() CustomerState {
 	switch f.Payment {
 	case PaymentConfirmed:

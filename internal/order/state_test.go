@@ -64,7 +64,7 @@ func TestBuyerIsToldTheState(t *testing.T) {
 	}
 	for _, test := range tests {
 		if got := test.facts.CustomerState(); got != test.want {
-			t.Errorf("%+v: the buyer is told %s, want %s", test.facts, got, test.want)
+			t.Errorf("%+v: the page says %s, want %s", test.facts, got, test.want)
 		}
 	}
 }
@@ -92,21 +92,21 @@ func TestBuyerIsToldNothingFalse(t *testing.T) {
 			t.Fatalf("%q is on no list", state)
 		}
 		if paid := f.Payment == order.PaymentConfirmed; paid && slices.Contains(waiting, state) {
-			t.Fatalf("somebody who has paid is told %s", state)
+			t.Fatalf("to somebody who has paid the page says %s", state)
 		}
 		mayOpen := f.Payment == order.PaymentConfirmed && f.Access == order.AccessGranted
 		if mayOpen != slices.Contains(offers, state) {
-			t.Fatalf("may open it: %v, and is told %s", mayOpen, state)
+			t.Fatalf("may open it: %v, and the page says %s", mayOpen, state)
 		}
 		if state == order.CustomerReady && (f.Email != order.EmailAccepted || f.Delivery.CameBack()) {
 			t.Fatalf("the page says that the email was sent, with email %s and delivery %q", f.Email, f.Delivery)
 		}
 		if f.Payment == order.PaymentFailed && state != order.CustomerFailed {
-			t.Fatalf("a failed payment is told as %s", state)
+			t.Fatalf("a failed payment is shown as %s", state)
 		}
 		needsPerson := f.Payment == order.PaymentAttention || f.Payment == order.PaymentConfirmed && f.Access == order.AccessAttention
 		if needsPerson != (state == order.CustomerLooking) {
-			t.Fatalf("a person must decide: %v, and the buyer is told %s", needsPerson, state)
+			t.Fatalf("a person must decide: %v, and the page says %s", needsPerson, state)
 		}
 	})
 }

@@ -9,24 +9,24 @@ import (
 	"handover/internal/finding"
 )
 
-// Inspector is offered by a provider whose account can be held against the configuration. It only reads.
+// Inspector is offered by a provider whose account can be checked against the configuration. It only reads.
 type Inspector interface {
-	// Inspect looks at the key, at the account's webhook endpoints and at what is for sale, as far as the provider's API
-	// tells. It ends with the context, and says of what it could not see why it could not.
+	// Inspect checks the key, the account's webhook endpoints and what is for sale, as far as the provider's API shows them.
+	// It ends with the context, and says why it could not check something.
 	Inspect(ctx context.Context, w Requirements) Inspection
 }
 
-// Wanted is what an environment needs of its account.
+// Requirements are what an environment needs of its account.
 type Requirements struct {
 	WebhookURL string   // where the account's events have to go
 	Refs       []string // the catalogue's ids, of whatever provider and mode
 }
 
-// Inspection is what an account is like.
+// Inspection is the state of an account.
 type Inspection struct {
 	Findings []finding.Finding
-	// Sold has what the account says of an id of the catalogue. An id that is not in it could not be asked for, or does not
-	// look like one of the provider's.
+	// Sold has the account's listing of an id of the catalogue. An id that is not in it could not be retrieved, or is not
+	// one of the provider's.
 	Sold map[string]Listing
 }
 
@@ -41,7 +41,7 @@ const (
 	ListedNowhere      Listing = "unknown"
 )
 
-// The names of what an inspection looks at.
+// The names of what an inspection checks.
 const (
 	FindingKey        = "payment key"
 	FindingPermission = "key permission"
@@ -50,8 +50,8 @@ const (
 	FindingCatalogue  = "catalogue"
 )
 
-// KeyFinding says what an answer to a read tells of the key; provider is the name a person knows it by. It is nil for an
-// answer that tells nothing against the key.
+// KeyFinding says what the response to a read shows about the key; provider is the name that people use. It is nil for a
+// response that says nothing against the key.
 func KeyFinding(provider string, err error) *finding.Finding {
 	var e *APIError
 	if err == nil || !errors.As(err, &e) {

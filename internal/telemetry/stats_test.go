@@ -137,7 +137,7 @@ func TestFailedReadingHidesOldNumbersAndIsNotKept(t *testing.T) {
 func TestHangingDatabaseDoesNotHangTheScrape(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
-	// It does not even heed its context.
+	// It ignores its context, too.
 	r := &reader{stats: func(context.Context) (Stats, error) { <-release; return sampleStats(), nil }}
 	c := NewStatsCollector(r, newClock().now)
 	c.wait = 10 * time.Millisecond

@@ -100,7 +100,7 @@ func named(namespace string) string {
 	return namespace
 }
 
-// KeepAttributes tries until the namespace has the attributes or it is clear that it will not, and tells use.
+// KeepAttributes tries until the namespace has the attributes or it is clear that it will not, and calls use with the result.
 func KeepAttributes(ctx context.Context, c client.Client, namespace string, use func(bool)) {
 	for {
 		asked, cancel := context.WithTimeout(ctx, 5*time.Second)

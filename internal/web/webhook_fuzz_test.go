@@ -117,7 +117,7 @@ func posted(s *shop, provider string, body []byte, header http.Header) (int, []l
 }
 
 // check says what is wrong with the answer to a mutated body, sent once as it was signed before it was changed, and once
-// signed anew.
+// signed again.
 func check(t testing.TB, s *shop, provider, original string, body []byte) {
 	t.Helper()
 	if !bytes.Equal(body, []byte(original)) {
@@ -127,7 +127,7 @@ func check(t testing.TB, s *shop, provider, original string, body []byte) {
 	}
 	status, stored := posted(s, provider, body, signedBy(provider, body))
 	if status != 200 && status != 400 {
-		t.Errorf("signed anew: %d: %q", status, body)
+		t.Errorf("signed again: %d: %q", status, body)
 	}
 	if status != 200 && len(stored) != 0 {
 		t.Errorf("answered %d and stored: %q", status, body)

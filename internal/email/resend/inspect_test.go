@@ -66,7 +66,7 @@ func TestInspectJudgesKeyAndDomain(t *testing.T) {
 				}
 			}
 			if all, err := json.Marshal(found); err != nil || strings.Contains(string(all), "private_text") || strings.Contains(string(all), "re_inspected") {
-				t.Errorf("the answer's text or the key is told: %s", all)
+				t.Errorf("the response's text or the key is repeated: %s", all)
 			}
 		})
 	}

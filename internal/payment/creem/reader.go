@@ -63,7 +63,7 @@ func (p *Provider) Reversals(ctx context.Context, ref string) (payment.Reversals
 }
 
 // refund is what the transaction gave back. It counts as succeeded where the status says so; an amount without the status
-// is on its way. A refund whose amount cannot be told is a person's to look at.
+// is on its way. A refund without a readable amount needs a person.
 func (t transaction) refund() (r payment.Refund, found bool, err error) {
 	r = payment.Refund{ID: t.id, Amount: t.refunded, Status: payment.RefundPending}
 	switch {

@@ -39,7 +39,7 @@ func (p *Provider) Translate(body []byte) (payment.Event, error) {
 	case payment.EventRefund, payment.EventDispute:
 		e.PaymentRef = reversedOrder(subject)
 		if named := subject.Ref("checkout"); validSession(named) {
-			e.Session = named // its order may never have been heard of, and there is no way there from the payment
+			e.Session = named // its order may be unknown here, and the payment does not lead to it
 		}
 	}
 	return e, nil

@@ -19,7 +19,7 @@ const (
 
 // Verify checks the creem-signature header: lower-case hex HMAC-SHA256 over the raw body, with the secret's whole text as
 // key (https://docs.creem.io/learn/webhooks/verify-webhook-requests). The scheme has no timestamp, so an old delivery that
-// somebody recorded verifies again: what was already handled is told by the event's id, and a payment is never believed
+// somebody recorded verifies again: the event's id shows what was already handled, and a payment is never believed
 // from a webhook.
 func (p *Provider) Verify(header http.Header, body []byte, now time.Time) error {
 	if err := p.Signed(header, now); err != nil {

@@ -27,7 +27,7 @@ type Subject struct {
 	Event func(Event) []byte
 	// IDField and TypeField are the names of the body's fields for the event's id and type.
 	IDField, TypeField string
-	// Session and Ref make well-formed ids that nobody has ever heard of.
+	// Session and Ref make well-formed ids of nothing that exists.
 	Session func(order.Mode) string
 	Ref     func() string
 

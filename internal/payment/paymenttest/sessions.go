@@ -49,7 +49,7 @@ func (s Subject) sessions(t *testing.T) {
 	})
 	t.Run("a word that is not known proves nothing", func(t *testing.T) { t.Parallel(); s.strangeWords(t) })
 	t.Run("when it was made", func(t *testing.T) { t.Parallel(); s.made(t) })
-	t.Run("a refund or a dispute is told", func(t *testing.T) { t.Parallel(); s.reversed(t) })
+	t.Run("a refund or a dispute is said", func(t *testing.T) { t.Parallel(); s.reversed(t) })
 	t.Run("a session of the other mode is not taken for one of this", func(t *testing.T) {
 		t.Parallel()
 		world := s.World(t)

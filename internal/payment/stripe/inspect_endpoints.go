@@ -15,7 +15,7 @@ import (
 )
 
 // The types of https://docs.stripe.com/api/events/types that an endpoint has to be subscribed to: without the first ones a
-// payment is not heard of, without the others something that came of it.
+// payment goes unnoticed, without the others its refund or its failure.
 var (
 	eventsOfSales  = []string{"checkout.session.completed", "checkout.session.async_payment_succeeded"}
 	eventsOfLosses = []string{"checkout.session.async_payment_failed", "checkout.session.expired"}
@@ -127,13 +127,13 @@ func judgeEvents(enabled []*sdk.WebhookEndpoint) []finding.Finding {
 	const next = "In Stripe's dashboard, add to the endpoint's events: "
 	var found []finding.Finding
 	if list := missing(eventsOfSales...); len(list) > 0 {
-		found = append(found, finding.Fail(payment.FindingEvents, "a sale is not told of: "+strings.Join(list, ", "), next+strings.Join(list, ", ")))
+		found = append(found, finding.Fail(payment.FindingEvents, "sales are not reported: "+strings.Join(list, ", "), next+strings.Join(list, ", ")))
 	}
 	if list := missing(eventsOfLosses...); len(list) > 0 {
-		found = append(found, finding.Warn(payment.FindingEvents, "that a payment came to nothing is not told of: "+strings.Join(list, ", "), next+strings.Join(list, ", ")))
+		found = append(found, finding.Warn(payment.FindingEvents, "failed payments are not reported: "+strings.Join(list, ", "), next+strings.Join(list, ", ")))
 	}
 	if list := missing(eventsOfMoney...); len(list) > 0 {
-		found = append(found, finding.Warn(payment.FindingEvents, "a refund or dispute is not told of: "+strings.Join(list, ", "), next+strings.Join(list, ", ")))
+		found = append(found, finding.Warn(payment.FindingEvents, "refunds and disputes are not reported: "+strings.Join(list, ", "), next+strings.Join(list, ", ")))
 	}
 	if found == nil {
 		found = append(found, finding.Good(payment.FindingEvents, "all that are needed are subscribed to"))

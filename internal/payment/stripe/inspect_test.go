@@ -229,7 +229,7 @@ func TestInspectJudgesTheKeyByItsAnswerAndRepeatsNothingOfIt(t *testing.T) {
 			}
 			all, err := json.Marshal(i.Findings)
 			if err != nil || strings.Contains(string(all), "private_text") || strings.Contains(string(all), "inspected") {
-				t.Errorf("the answer's text or the key is told: %s", all)
+				t.Errorf("the response's text or the key is repeated: %s", all)
 			}
 		})
 	}

@@ -128,7 +128,7 @@ func TestALineWithoutAQuantityIsOneOfIt(t *testing.T) {
 	}
 }
 
-// A refund of one item is told from others by what was paid for it, so the amount is the whole line's, after discounts.
+// A refund of one item is recognised by what was paid for it, so the amount is the whole line's, after discounts.
 func TestALinesAmountIsWhatWasPaidForIt(t *testing.T) {
 	t.Parallel()
 	for fields, want := range map[string]int64{
@@ -145,7 +145,7 @@ func TestALinesAmountIsWhatWasPaidForIt(t *testing.T) {
 	}
 }
 
-// A payment link's session has neither metadata nor a reference of the shop's: what was bought is told by its items.
+// A payment link's session has neither metadata nor a reference of the shop's: its items say what was bought.
 func TestAPaymentLinksSessionIsKnownByItsItems(t *testing.T) {
 	t.Parallel()
 	f := retrieve(t, answering(t, session(`"mode":"payment","status":"complete","payment_status":"paid","amount_total":1200,"currency":"gbp",
