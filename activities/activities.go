@@ -1,5 +1,5 @@
-// Package activities holds the steps of an order that touch the world: each looks, grants or sends once, is safe to
-// run again, and tells what came of it. errors.go alone decides what a failure means.
+// Package activities holds the steps of an order that touch the world: each retrieves, grants or sends once, is safe to run
+// again, and returns how the order stands then. errors.go alone turns failures into Temporal's.
 package activities
 
 import (
@@ -14,19 +14,6 @@ import (
 	"handover/internal/order"
 	"handover/internal/payment"
 )
-
-// Ledger is what the steps need of the facts.
-type Ledger interface {
-	paymentLedger
-	accessLedger
-	emailLedger
-	requestLedger
-	orderLedger
-	reconcileLedger
-	alertLedger
-	reversalLedger
-	salesLedger
-}
 
 // Environment is one configured payment account.
 type Environment struct {
@@ -48,9 +35,9 @@ type Config struct {
 	EmailWindow   time.Duration // how long after the first attempt another may start
 	EmailAttempts int
 
-	// What a run decides its next command by. It gets these in the results of its activities, so that a replay under other
-	// settings decides as the run did.
-	OpenFor         time.Duration // how long an order is listened to after it was delivered
+	// What steers a run. It gets these in the results of its activities, so that a replay under other settings decides as the
+	// run did.
+	OpenFor         time.Duration // how long a run listens after the delivery
 	AwaitPaymentFor time.Duration // how long a payment on its way is waited for
 	PaymentGiveUp   time.Duration // how long waits that the payment provider asks for may take together
 	EmailGiveUp     time.Duration // the same of the email provider
@@ -58,7 +45,7 @@ type Config struct {
 
 // Deps are the parts of the world that the steps touch.
 type Deps struct {
-	Ledger       Ledger
+	Ledger       *ledger.Ledger
 	Environments map[string]Environment
 	Catalogue    *order.Catalogue
 	Kinds        []access.Local
@@ -68,35 +55,40 @@ type Deps struct {
 	Owner        Owner
 	Outcomes     Outcomes
 	Log          *slog.Logger
+	Now          func() time.Time // time.Now where a test sets nothing else
+}
+
+// Progress is part of every step's result: how the order stands, and what steers the run.
+type Progress struct {
+	Snapshot      order.Snapshot `json:"snapshot,omitzero"`
+	WaitSeconds   int            `json:"wait_seconds,omitempty"`    // nothing was done: try again after that; no attempt was spent
+	GiveUpSeconds int            `json:"give_up_seconds,omitempty"` // how long such waits may take together
+	OpenSeconds   int            `json:"open_seconds,omitempty"`    // how long the run listens after the delivery
 }
 
 // Activities are the steps. Every exported method is one activity.
 type Activities struct {
 	Deps
 	cfg     Config
-	looking chan struct{} // held by the one that goes through the email provider's list
+	listing chan struct{} // held by the one that reads the email provider's list
 }
 
 // New returns the activities.
 func New(deps Deps, cfg Config) *Activities {
-	return &Activities{Deps: deps, cfg: cfg, looking: make(chan struct{}, 1)}
+	if deps.Now == nil {
+		deps.Now = time.Now
+	}
+	return &Activities{Deps: deps, cfg: cfg, listing: make(chan struct{}, 1)}
 }
 
 // done writes the one log line, and the one count, of a step that ended well.
-func (a *Activities) done(ctx context.Context, step string, key order.Key, what string) {
-	a.Outcomes.StepEnded(step, "done")
-	a.Log.InfoContext(ctx, "step done", "step", step, "order", key.String(), "state", what)
+func (a *Activities) done(ctx context.Context, step order.Step, key order.Key, what string) {
+	a.Outcomes.StepEnded(string(step), "done")
+	a.Log.InfoContext(ctx, "step done", "step", string(step), "order", key.String(), "state", what)
 }
 
-// detached is a context for writing down what has already happened, which must not be lost because the attempt's own
-// time has run out.
+// detached is a context for recording what has happened already, which must not be lost because the attempt's own time has
+// run out.
 func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), 4*time.Second)
-}
-
-type orderLedger interface {
-	Order(ctx context.Context, key order.Key) (order.View, error)
-	Stop(ctx context.Context, w ledger.ObligationID, token string, class order.Class, reason order.Reason) error
-	StopAccess(ctx context.Context, key order.Key, class order.Class, reason order.Reason) error
-	StopPayment(ctx context.Context, key order.Key, event string, class order.Class, reason order.Reason) error
 }

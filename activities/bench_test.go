@@ -157,27 +157,48 @@ func execute[Out any](t testing.TB, step, in any) (Out, error) {
 	return out, err
 }
 
-func (b *bench) confirm(in activities.ConfirmPaymentInput) (activities.ConfirmPaymentResult, error) {
-	b.t.Helper()
-	in.Order = cmp.Or(in.Order, b.key)
-	return execute[activities.ConfirmPaymentResult](b.t, b.worker().ConfirmPayment, in)
+// outcome is how a step's result says that the order stands.
+type outcome struct {
+	Payment                                 order.PaymentState
+	Access                                  order.AccessState
+	Email                                   order.EmailState
+	Generation                              int
+	Reason                                  order.Reason
+	ReversalDue                             bool
+	WaitSeconds, GiveUpSeconds, OpenSeconds int
 }
 
-func (b *bench) grant() (activities.GrantAccessResult, error) {
-	b.t.Helper()
-	return execute[activities.GrantAccessResult](b.t, b.worker().GrantAccess, activities.GrantAccessInput{Order: b.key})
+// attemptAt runs one attempt at a step, whatever its result is called.
+func attemptAt(t testing.TB, step, in any) (outcome, error) {
+	t.Helper()
+	out, err := execute[activities.DecideRequestResult](t, step, in)
+	s := out.Snapshot
+	return outcome{s.Payment, s.Access, s.Email, s.Generation, s.Reason, s.ReversalDue, out.WaitSeconds, out.GiveUpSeconds, out.OpenSeconds}, err
 }
 
-func (b *bench) send(generation int) (activities.SendAccessEmailResult, error) {
+func (b *bench) confirm(in activities.ConfirmPaymentInput) (outcome, error) {
 	b.t.Helper()
-	return execute[activities.SendAccessEmailResult](b.t, b.worker().SendAccessEmail,
-		activities.SendAccessEmailInput{Order: b.key, Generation: generation})
+	in.Key = cmp.Or(in.Key, b.key)
+	found, err := attemptAt(b.t, b.worker().ConfirmPayment, in)
+	found.Access, found.Email, found.Generation = "", "", 0
+	return found, err
+}
+
+func (b *bench) grant() (outcome, error) {
+	b.t.Helper()
+	return attemptAt(b.t, b.worker().GrantAccess, activities.GrantAccessInput{Key: b.key})
+}
+
+func (b *bench) send(generation int) (outcome, error) {
+	b.t.Helper()
+	sent, err := attemptAt(b.t, b.worker().SendAccessEmail, activities.SendAccessEmailInput{Key: b.key, Generation: generation})
+	return outcome{Email: sent.Email, WaitSeconds: sent.WaitSeconds, GiveUpSeconds: sent.GiveUpSeconds}, err
 }
 
 func (b *bench) resend(id string) (activities.DecideRequestResult, error) {
 	b.t.Helper()
 	return execute[activities.DecideRequestResult](b.t, b.worker().DecideRequest,
-		activities.DecideRequestInput{Order: b.key, Kind: flow.KindResend, RequestID: id, Reason: "the buyer asked"})
+		activities.DecideRequestInput{Key: b.key, Kind: flow.KindResend, RequestID: id, Reason: "the buyer asked"})
 }
 
 // granted has the order paid and its access granted.

@@ -2,65 +2,53 @@ package activities
 
 import (
 	"context"
-	"time"
 
 	"handover/internal/failpoint"
 	"handover/internal/flow"
 	"handover/internal/order"
 )
 
-const stepRequest = "request"
-
-type requestLedger interface {
-	Resend(ctx context.Context, r order.Request) (order.Decision, error)
-	Retry(ctx context.Context, r order.Request, window time.Duration) (order.Decision, error)
-	Revoke(ctx context.Context, r order.Request, c *order.Catalogue) (order.Decision, error)
-	Restore(ctx context.Context, r order.Request, c *order.Catalogue) (order.Decision, error)
-	Relink(ctx context.Context, r order.Request) (order.Decision, error)
-	Refuse(ctx context.Context, r order.Request, refusal order.Refusal) error
-}
-
 // DecideRequestInput is what a person asks for, or something that could not be understood.
 type DecideRequestInput struct {
-	Order     order.Key     `json:"order"`
+	order.Key
 	Kind      string        `json:"kind"`
 	RequestID string        `json:"request_id"`
 	Reason    string        `json:"reason,omitempty"`
 	Refusal   order.Refusal `json:"refusal,omitempty"` // set when the request could not be understood
 }
 
-// DecideRequestResult is the answer to the request.
+// DecideRequestResult is the answer to the request, and how the order stands then.
 type DecideRequestResult struct {
-	Outcome    order.Outcome `json:"outcome"`
-	Refusal    order.Refusal `json:"refusal,omitempty"`
-	Says       string        `json:"says,omitempty"` // the refusal in words
-	Generation int           `json:"generation,omitempty"`
-	Repeated   bool          `json:"repeated,omitempty"` // decided before: nothing was done now
-	Reason     order.Reason  `json:"reason,omitempty"`   // why a person is still needed
+	flow.Answer
+	Progress
 }
 
-// DecideRequest decides what a person asks for, a new email, another try at what has stopped, or how the access has to be, and writes down who asked,
-// why, and what was known. A request has an identity that survives resets and repetitions: deciding it twice gives the first answer.
+// DecideRequest decides what a person asks for: a new email, another try at what has stopped, or how the access has to be.
+// It records who asked, why, and what was known. A request has an identity that survives resets and repetitions: deciding it
+// twice gives the first answer.
 func (a *Activities) DecideRequest(ctx context.Context, in DecideRequestInput) (DecideRequestResult, error) {
-	request := order.Request{Key: in.Order, ID: in.RequestID, Kind: in.Kind, Who: "temporal", Why: in.Reason}
-	if in.Refusal != "" {
-		if err := a.Ledger.Refuse(ctx, request, in.Refusal); err != nil {
-			return DecideRequestResult{}, a.failed(ctx, stepRequest, in.Order, judge(err).class, err)
-		}
-		a.done(ctx, stepRequest, in.Order, string(in.Refusal))
-		return refused(in.Refusal), nil
-	}
-	d, err := a.decide(ctx, request)
+	d, err := a.decide(ctx, order.Request{Key: in.Key, ID: in.RequestID, Kind: in.Kind, Who: "temporal", Why: in.Reason}, in.Refusal)
 	if err != nil {
-		return DecideRequestResult{}, a.failed(ctx, stepRequest, in.Order, judge(err).class, err)
+		return DecideRequestResult{}, a.broken(ctx, stepRequest, in.Key, err)
 	}
 	failpoint.Hit("request.decided")
-	a.done(ctx, stepRequest, in.Order, string(d.Outcome))
-	return DecideRequestResult{Outcome: d.Outcome, Refusal: d.Refusal, Says: d.Refusal.Message(), Generation: d.Generation, Repeated: d.Repeated,
-		Reason: d.Attention}, nil
+
+	now, err := a.Ledger.Snapshot(ctx, in.Key)
+	if err != nil {
+		return DecideRequestResult{}, a.broken(ctx, stepRequest, in.Key, err)
+	}
+	a.done(ctx, stepRequest, in.Key, string(d.Outcome))
+	return DecideRequestResult{
+		Answer: flow.Answer{Outcome: d.Outcome, Refusal: d.Refusal, Says: d.Refusal.Message(), Generation: d.Generation,
+			Repeated: d.Repeated, Reason: now.Reason},
+		Progress: Progress{Snapshot: now},
+	}, nil
 }
 
-func (a *Activities) decide(ctx context.Context, r order.Request) (order.Decision, error) {
+func (a *Activities) decide(ctx context.Context, r order.Request, refusal order.Refusal) (order.Decision, error) {
+	if refusal != order.RefusedNone {
+		return order.Decision{Outcome: order.OutcomeRefused, Refusal: refusal}, a.Ledger.Refuse(ctx, r, refusal)
+	}
 	switch r.Kind {
 	case flow.KindRetry:
 		return a.Ledger.Retry(ctx, r, a.cfg.EmailWindow)
@@ -72,8 +60,4 @@ func (a *Activities) decide(ctx context.Context, r order.Request) (order.Decisio
 		return a.Ledger.Restore(ctx, r, a.Catalogue)
 	}
 	return a.Ledger.Resend(ctx, r)
-}
-
-func refused(r order.Refusal) DecideRequestResult {
-	return DecideRequestResult{Outcome: order.OutcomeRefused, Refusal: r, Says: r.Message()}
 }

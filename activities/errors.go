@@ -3,8 +3,10 @@ package activities
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"time"
 
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
 	"handover/internal/access"
@@ -14,124 +16,99 @@ import (
 	"handover/internal/payment"
 )
 
-// verdict is what a failure means: its class, and how long to wait where the provider says so.
-type verdict struct {
-	class order.Class
-	wait  time.Duration
-}
-
-// How long to wait where a provider limits us without saying for how long.
+// Names of activities that are no step of an order, in logs and metrics.
 const (
-	waitUnsaid  = 2 * time.Second
-	waitDaily   = time.Hour
-	waitMonthly = 6 * time.Hour
+	stepRead      order.Step = "read"
+	stepRequest   order.Step = "request"
+	stepStop      order.Step = "stop"
+	stepAlert     order.Step = "alert"
+	stepReconcile order.Step = "reconcile"
+	stepSales     order.Step = "reconcile_sales"
 )
-
-// judge classes an error of any of the steps.
-func judge(err error) verdict {
-	var fromPayment *payment.APIError
-	var fromEmail *email.SendError
-	switch {
-	case errors.As(err, &fromPayment):
-		return judgePayment(fromPayment)
-	case errors.As(err, &fromEmail):
-		return judgeEmail(fromEmail)
-	case errors.Is(err, ledger.ErrNoAddress), errors.Is(err, access.ErrNever):
-		return verdict{class: order.ClassPermanent}
-	case errors.Is(err, errMisconfigured):
-		return verdict{class: order.ClassMisconfigured}
-	}
-	return verdict{class: order.ClassRetry}
-}
 
 // errMisconfigured marks a fault in the shop's settings that is found before any call.
 var errMisconfigured = errors.New("misconfigured")
 
-// judgePayment classes an answer of a payment provider, and says how long it asks to wait.
-func judgePayment(e *payment.APIError) verdict {
-	v := verdict{class: e.Class()}
-	if v.class == order.ClassRateLimited {
-		v.wait = said(e.RetryAfter, waitUnsaid)
-	}
-	return v
-}
-
-// judgeEmail classes an answer of an email provider: by the error's name where it has one that decides, else by the
-// status. Resend's names: https://resend.com/docs/api-reference/errors
-func judgeEmail(e *email.SendError) verdict {
+// classify says what an error of any step means, and how long a provider asks to wait.
+func classify(err error) (order.Class, time.Duration) {
+	var fromPayment *payment.APIError
+	var fromEmail *email.SendError
 	switch {
-	case e.Status == 0 || e.Unreadable || e.Status >= 500 || e.Status == 408:
-		return verdict{class: order.ClassUnknown}
-	case e.Name == "daily_quota_exceeded":
-		return verdict{order.ClassRateLimited, said(e.RetryAfter, waitDaily)}
-	case e.Name == "monthly_quota_exceeded":
-		return verdict{order.ClassRateLimited, said(e.RetryAfter, waitMonthly)}
-	case e.Status == 429:
-		return verdict{order.ClassRateLimited, said(e.RetryAfter, waitUnsaid)}
-	case e.Name == "invalid_idempotent_request":
-		// The key was used with other bytes: an earlier call of ours arrived. A new key would send a second message.
-		return verdict{class: order.ClassUncertain}
-	case e.Status == 409:
-		return verdict{class: order.ClassUnknown}
-	case e.Status == 401 || e.Status == 403 || e.Status/100 == 3:
-		return verdict{class: order.ClassMisconfigured}
+	case errors.As(err, &fromPayment):
+		return order.Classify(fromPayment.Failure())
+	case errors.As(err, &fromEmail):
+		return order.Classify(fromEmail.Failure())
+	case errors.Is(err, ledger.ErrNoAddress), errors.Is(err, access.ErrNever):
+		return order.ClassPermanent, 0
+	case errors.Is(err, errMisconfigured):
+		return order.ClassMisconfigured, 0
+	case ledger.Failed(err):
+		return order.ClassLedger, 0
 	}
-	return verdict{class: order.ClassPermanent}
+	return order.ClassRetry, 0
 }
 
-func said(wait, unsaid time.Duration) time.Duration {
-	if wait > 0 {
-		return wait
-	}
-	return unsaid
+// How long a step waits that may not be done now: as long as the provider says, at least a time that doubles with each
+// turn, and not all orders for the same.
+const (
+	shortestWait = 2 * time.Second
+	longestWait  = 5 * time.Minute
+)
+
+func pause(said time.Duration, turn int) time.Duration {
+	backoff := min(shortestWait<<min(turn, 10), longestWait)
+	return max(said, backoff) + rand.N(backoff/4)
 }
 
-// reasonFor is why an order needs attention when a step ends for good.
-func reasonFor(step string, class order.Class) order.Reason {
-	misconfigured := class == order.ClassMisconfigured
-	switch step {
-	case stepPayment:
-		if misconfigured {
-			return order.ReasonPaymentConfig
-		}
-		return order.ReasonPaymentStopped
-	case stepAccess:
-		return order.ReasonAccessStopped
-	case stepReversal:
-		if misconfigured {
-			return order.ReasonPaymentConfig
-		}
-		return order.ReasonReversalUnread
-	case stepAccessChange:
-		return order.ReasonRevokeStopped
-	}
-	switch class {
-	case order.ClassMisconfigured:
-		return order.ReasonEmailConfig
-	case order.ClassPermanent:
-		return order.ReasonEmailRefused
-	case order.ClassUncertain, order.ClassPastWindow:
-		return order.ReasonEmailUncertain
-	}
-	return order.ReasonEmailExhausted
+// A failure of our own database is tried again a few times within an activity, which costs the history nothing; then the
+// run itself waits for the database, by reading the ledger.
+const (
+	ledgerTries       = 3
+	longestLedgerWait = time.Minute
+)
+
+// failed turns a failure into the error that Temporal sees: a class, a reason and nothing else, so that no provider's
+// text, no address and no key enters a history. Final classes are not retried; those of a passing fault follow the policy.
+func (a *Activities) failed(ctx context.Context, step order.Step, key order.Key, class order.Class, cause error) error {
+	return a.failedFor(ctx, step, key, class, order.ReasonFor(step, class), cause)
 }
 
-// failed turns a failure into the error that Temporal sees: a class and nothing else, so that no provider's text, no
-// address and no key enters a history. Final classes are not retried; those of a passing fault follow the policy.
-func (a *Activities) failed(ctx context.Context, step string, key order.Key, class order.Class, cause error) error {
-	a.Outcomes.StepEnded(step, class)
-	a.Log.WarnContext(ctx, "step failed", "step", step, "order", key.String(), "class", string(class), "error", cause)
-	message := step + ": " + string(class)
-	if class.Final() {
-		return temporal.NewNonRetryableApplicationError(message, string(class), nil)
+func (a *Activities) failedFor(ctx context.Context, step order.Step, key order.Key, class order.Class, reason order.Reason, cause error) error {
+	a.Outcomes.StepEnded(string(step), class)
+	a.Log.WarnContext(ctx, "step failed", "step", string(step), "order", key.String(), "class", string(class), "error", cause)
+	options := temporal.ApplicationErrorOptions{NonRetryable: class.Final()}
+	switch {
+	case class.Final():
+		options.Details = []any{reason}
+	case class == order.ClassLedger && step != stepReconcile && step != stepSales:
+		tries := attempt(ctx)
+		options.NonRetryable = tries >= ledgerTries && step != stepRead
+		options.NextRetryDelay = pause(0, tries-1)
+		options.NextRetryDelay = min(options.NextRetryDelay, longestLedgerWait)
 	}
-	return temporal.NewApplicationError(message, string(class))
+	return temporal.NewApplicationErrorWithOptions(string(step)+": "+string(class), string(class), options)
 }
 
-// failedFor is failed for a look that is worth another one, after the wait that the provider asks for.
-func (a *Activities) failedFor(ctx context.Context, step string, key order.Key, later *laterError) error {
-	a.Outcomes.StepEnded(step, order.ClassRetry)
-	a.Log.WarnContext(ctx, "step failed", "step", step, "order", key.String(), "class", string(order.ClassRetry), "error", later)
-	return temporal.NewApplicationErrorWithOptions(step+": "+string(order.ClassRetry), string(order.ClassRetry),
-		temporal.ApplicationErrorOptions{NextRetryDelay: later.wait})
+// broken is failed for an error of the ledger, or any other that says itself what it means.
+func (a *Activities) broken(ctx context.Context, step order.Step, key order.Key, err error) error {
+	class, _ := classify(err)
+	return a.failed(ctx, step, key, class, err)
 }
+
+// later is an error that is worth another attempt after a wait.
+func (a *Activities) later(ctx context.Context, step order.Step, key order.Key, wait time.Duration, cause error) error {
+	a.Outcomes.StepEnded(string(step), order.ClassRetry)
+	a.Log.WarnContext(ctx, "step failed", "step", string(step), "order", key.String(), "class", string(order.ClassRetry), "error", cause)
+	return temporal.NewApplicationErrorWithOptions(string(step)+": "+string(order.ClassRetry), string(order.ClassRetry),
+		temporal.ApplicationErrorOptions{NextRetryDelay: wait})
+}
+
+func attempt(ctx context.Context) int {
+	if !activity.IsActivity(ctx) {
+		return 1
+	}
+	return int(activity.GetInfo(ctx).Attempt)
+}
+
+// seconds rounds up: a wait is never cut short.
+func seconds(d time.Duration) int { return max(1, int((d+time.Second-1)/time.Second)) }

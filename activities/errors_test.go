@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"go.temporal.io/sdk/temporal"
 
 	"handover/internal/email"
@@ -13,92 +14,6 @@ import (
 	"handover/internal/order"
 	"handover/internal/payment"
 )
-
-func TestAnswersOfTheEmailProviderAreClassed(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		status int
-		name   string
-		after  time.Duration
-		class  order.Class
-		wait   time.Duration
-	}{
-		// https://resend.com/docs/api-reference/errors
-		{400, "invalid_idempotency_key", 0, order.ClassPermanent, 0},
-		{400, "validation_error", 0, order.ClassPermanent, 0},
-		{401, "missing_api_key", 0, order.ClassMisconfigured, 0},
-		{401, "restricted_api_key", 0, order.ClassMisconfigured, 0},
-		{401, "validation_error", 0, order.ClassMisconfigured, 0},
-		{403, "invalid_api_key", 0, order.ClassMisconfigured, 0},
-		{403, "validation_error", 0, order.ClassMisconfigured, 0},
-		{404, "not_found", 0, order.ClassPermanent, 0},
-		{405, "method_not_allowed", 0, order.ClassPermanent, 0},
-		{409, "invalid_idempotent_request", 0, order.ClassUncertain, 0},
-		{409, "concurrent_idempotent_requests", 0, order.ClassUnknown, 0},
-		{409, "resource_locked", 0, order.ClassUnknown, 0},
-		{422, "invalid_attachment", 0, order.ClassPermanent, 0},
-		{422, "invalid_from_address", 0, order.ClassPermanent, 0},
-		{422, "invalid_access", 0, order.ClassPermanent, 0},
-		{422, "invalid_parameter", 0, order.ClassPermanent, 0},
-		{422, "invalid_region", 0, order.ClassPermanent, 0},
-		{422, "missing_required_field", 0, order.ClassPermanent, 0},
-		{422, "validation_error", 0, order.ClassPermanent, 0},
-		{429, "rate_limit_exceeded", 0, order.ClassRateLimited, 2 * time.Second},
-		{429, "rate_limit_exceeded", 7 * time.Second, order.ClassRateLimited, 7 * time.Second},
-		{429, "daily_quota_exceeded", 0, order.ClassRateLimited, time.Hour},
-		{429, "daily_quota_exceeded", 5 * time.Hour, order.ClassRateLimited, 5 * time.Hour},
-		{429, "monthly_quota_exceeded", 0, order.ClassRateLimited, 6 * time.Hour},
-		{429, "", 3 * time.Second, order.ClassRateLimited, 3 * time.Second},
-		{451, "security_error", 0, order.ClassPermanent, 0},
-		{500, "application_error", 0, order.ClassUnknown, 0},
-		{500, "internal_server_error", 0, order.ClassUnknown, 0},
-		{503, "service_unavailable", 9 * time.Second, order.ClassUnknown, 0},
-		// What is not documented goes by its status.
-		{0, "", 0, order.ClassUnknown, 0},
-		{302, "", 0, order.ClassMisconfigured, 0},
-		{408, "", 0, order.ClassUnknown, 0},
-		{409, "", 0, order.ClassUnknown, 0},
-		{418, "", 0, order.ClassPermanent, 0},
-		{502, "", 0, order.ClassUnknown, 0},
-	} {
-		got := judge(fmt.Errorf("send: %w", &email.SendError{Status: c.status, Name: c.name, RetryAfter: c.after}))
-		if want := (verdict{c.class, c.wait}); got != want {
-			t.Errorf("HTTP %d %q after %s: %+v, want %+v", c.status, c.name, c.after, got, want)
-		}
-	}
-	if got := judge(&email.SendError{Status: 200, Unreadable: true}); got.class != order.ClassUnknown {
-		t.Errorf("success that cannot be read: %+v, want unknown", got)
-	}
-}
-
-func TestAnswersOfThePaymentProviderAreClassed(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		status int
-		after  time.Duration
-		class  order.Class
-		wait   time.Duration
-	}{
-		{0, 0, order.ClassRetry, 0},
-		{301, 0, order.ClassMisconfigured, 0},
-		{400, 0, order.ClassPermanent, 0},
-		{401, 0, order.ClassMisconfigured, 0},
-		{402, 0, order.ClassPermanent, 0},
-		{403, 0, order.ClassMisconfigured, 0},
-		{404, 0, order.ClassPermanent, 0},
-		{408, 0, order.ClassRetry, 0},
-		{409, 0, order.ClassRetry, 0},
-		{429, 0, order.ClassRateLimited, 2 * time.Second},
-		{429, time.Minute, order.ClassRateLimited, time.Minute},
-		{500, time.Minute, order.ClassRetry, 0},
-		{503, 0, order.ClassRetry, 0},
-	} {
-		got := judge(fmt.Errorf("read: %w", &payment.APIError{Status: c.status, RetryAfter: c.after}))
-		if want := (verdict{c.class, c.wait}); got != want {
-			t.Errorf("HTTP %d after %s: %+v, want %+v", c.status, c.after, got, want)
-		}
-	}
-}
 
 func TestOwnErrorsAreClassed(t *testing.T) {
 	t.Parallel()
@@ -110,38 +25,51 @@ func TestOwnErrorsAreClassed(t *testing.T) {
 		{fmt.Errorf("make: %w", errMisconfigured), order.ClassMisconfigured},
 		{ledger.ErrLeaseLost, order.ClassRetry},
 		{errors.New("connection refused"), order.ClassRetry},
+		{fmt.Errorf("send: %w", &email.SendError{}), order.ClassUnknown},
+		{fmt.Errorf("read: %w", &payment.APIError{}), order.ClassRetry},
 	} {
-		if got := judge(c.err).class; got != c.class {
+		if got, _ := classify(c.err); got != c.class {
 			t.Errorf("%v: %s, want %s", c.err, got, c.class)
 		}
 	}
 }
 
-func TestEveryFinalClassHasAReasonOfItsOwnStep(t *testing.T) {
+func TestDatabaseFailuresAreAClassOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	want := map[string]map[order.Class]order.Reason{
-		stepPayment: {
-			order.ClassMisconfigured: order.ReasonPaymentConfig, order.ClassPermanent: order.ReasonPaymentStopped,
-			order.ClassExhausted: order.ReasonPaymentStopped, order.ClassUnknown: order.ReasonPaymentStopped,
-		},
-		stepAccess: {
-			order.ClassMisconfigured: order.ReasonAccessStopped, order.ClassPermanent: order.ReasonAccessStopped,
-			order.ClassExhausted: order.ReasonAccessStopped, order.ClassUnknown: order.ReasonAccessStopped,
-		},
-		stepEmail: {
-			order.ClassMisconfigured: order.ReasonEmailConfig, order.ClassPermanent: order.ReasonEmailRefused,
-			order.ClassExhausted: order.ReasonEmailExhausted, order.ClassUnknown: order.ReasonEmailExhausted,
-			order.ClassUncertain: order.ReasonEmailUncertain, order.ClassPastWindow: order.ReasonEmailUncertain,
-		},
+	pool, err := pgxpool.New(t.Context(), "postgres://nobody@127.0.0.1:1/none?connect_timeout=1")
+	if err != nil {
+		t.Fatal(err)
 	}
-	for step, classes := range want {
-		for class, reason := range classes {
-			if got := reasonFor(step, class); got != reason {
-				t.Errorf("%s, %s: %s, want %s", step, class, got, reason)
+	defer pool.Close()
+	_, err = ledger.New(pool).Snapshot(t.Context(), order.Key{Environment: "test", Session: "cs_1"})
+	if class, _ := classify(err); class != order.ClassLedger || class.Final() {
+		t.Errorf("%v: %s, want the class of the ledger, which is not final", err, class)
+	}
+}
+
+// A wait is at least as long as the provider says, doubles with each turn, is bounded, and differs from order to order.
+func TestWaitsDoubleWithJitter(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		said        time.Duration
+		turn        int
+		least, most time.Duration
+	}{
+		{0, 0, 2 * time.Second, 2500 * time.Millisecond},
+		{0, 3, 16 * time.Second, 20 * time.Second},
+		{time.Second, 3, 16 * time.Second, 20 * time.Second},
+		{time.Hour, 3, time.Hour, time.Hour + 4*time.Second},
+		{0, 9999, 5 * time.Minute, 375 * time.Second},
+	} {
+		seen := map[time.Duration]bool{}
+		for range 50 {
+			got := pause(c.said, c.turn)
+			if seen[got] = true; got < c.least || got > c.most {
+				t.Errorf("turn %d, %s said: %s, want %s to %s", c.turn, c.said, got, c.least, c.most)
 			}
-			if string(reason.Step()) != step {
-				t.Errorf("%s is said to be of step %q, want %s", reason, reason.Step(), step)
-			}
+		}
+		if len(seen) < 10 {
+			t.Errorf("turn %d: %d different waits of 50", c.turn, len(seen))
 		}
 	}
 }
@@ -154,7 +82,7 @@ func TestOnlyAClassReachesTemporal(t *testing.T) {
 		order.ClassRetry: false, order.ClassUnknown: false, order.ClassPermanent: true, order.ClassMisconfigured: true,
 		order.ClassExhausted: true, order.ClassPastWindow: true, order.ClassUncertain: true,
 	} {
-		err := a.failed(t.Context(), stepEmail, order.Key{Environment: "test", Session: "cs_1"}, class, cause)
+		err := a.failed(t.Context(), order.StepEmail, order.Key{Environment: "test", Session: "cs_1"}, class, cause)
 		var application *temporal.ApplicationError
 		if !errors.As(err, &application) {
 			t.Fatalf("%s: %T", class, err)

@@ -43,7 +43,7 @@ func TestFrozenMessageHasValidTagsAndNoLink(t *testing.T) {
 		{Environment: strings.Repeat("e", 32), Session: strings.Repeat("s", 200)},
 		{Environment: "two-words", Session: "a-b_C"},
 	} {
-		frozen, err := a.freeze(ledger.EmailData{
+		frozen, err := a.render(ledger.EmailData{
 			Key: key, Address: "alex@example.com", Name: "Alex <b>", LinkVersion: 2,
 			Grants: []order.Grant{
 				{Product: "guide", Kind: "download", File: "guide.pdf", Unit: 1},

@@ -5,53 +5,39 @@ import (
 	"errors"
 
 	"handover/internal/failpoint"
-	"handover/internal/ledger"
 	"handover/internal/order"
 )
 
-type accessLedger interface {
-	GrantLocal(ctx context.Context, key order.Key, kinds []order.AccessKind, issue ledger.Issuer) (int, order.Snapshot, error)
-}
+// GrantAccessInput asks for all access of an order that is made here.
+type GrantAccessInput struct{ order.Key }
 
-// GrantAccessInput asks for all access of an order that is wholly ours.
-type GrantAccessInput struct {
-	Order order.Key `json:"order"`
-}
+// GrantAccessResult is how the order stands then.
+type GrantAccessResult struct{ Progress }
 
-// GrantAccessResult is what the buyer can open now.
-type GrantAccessResult struct {
-	Access order.AccessState `json:"access"`
-}
-
-// errNotGiven means that access is owed of which this worker can make nothing.
-var errNotGiven = errors.New("access is owed of a kind that this worker does not know")
+// errUnknownKind means that access is pending of a kind that this worker does not know.
+var errUnknownKind = errors.New("access is pending of a kind that this worker does not know")
 
 // GrantAccess makes the downloads and licence keys of an order exist. Claiming, writing and finishing are one
-// transaction, so it happens whole or not at all, and what is finished is left as it is: a second run makes nothing.
+// transaction, so it happens whole or not at all, and what is finished is left as it is: a second run issues nothing.
 func (a *Activities) GrantAccess(ctx context.Context, in GrantAccessInput) (GrantAccessResult, error) {
 	failpoint.Hit("access.before_claim")
-	made, _, err := a.Ledger.GrantLocal(ctx, in.Order, a.ownKinds(), a.make)
+	issued, now, err := a.Ledger.GrantLocal(ctx, in.Key, a.localKinds(), a.issue)
 	if err != nil {
-		return GrantAccessResult{}, a.failed(ctx, stepAccess, in.Order, judge(err).class, err)
-	}
-	if made == 0 {
-		// Somebody was here before: what that came to is for the ledger to say.
-		view, err := a.Ledger.Order(ctx, in.Order)
-		if err != nil {
-			return GrantAccessResult{}, a.failed(ctx, stepAccess, in.Order, judge(err).class, err)
-		}
-		if view.Facts.Access == order.AccessPending {
-			return GrantAccessResult{}, a.failed(ctx, stepAccess, in.Order, order.ClassRetry, errNotGiven)
-		}
-		return GrantAccessResult{Access: view.Facts.Access}, nil
+		return GrantAccessResult{}, a.broken(ctx, order.StepAccess, in.Key, err)
 	}
 	failpoint.Hit("access.granted")
-	a.done(ctx, stepAccess, in.Order, string(order.AccessGranted))
-	return GrantAccessResult{Access: order.AccessGranted}, nil
+
+	if now.Access == order.AccessPending {
+		return GrantAccessResult{}, a.failed(ctx, order.StepAccess, in.Key, order.ClassRetry, errUnknownKind)
+	}
+	if issued > 0 {
+		a.done(ctx, order.StepAccess, in.Key, string(now.Access))
+	}
+	return GrantAccessResult{Progress{Snapshot: now}}, nil
 }
 
-// ownKinds are the kinds of access that are wholly ours.
-func (a *Activities) ownKinds() []order.AccessKind {
+// localKinds are the kinds of access that are made here.
+func (a *Activities) localKinds() []order.AccessKind {
 	kinds := make([]order.AccessKind, len(a.Kinds))
 	for i, k := range a.Kinds {
 		kinds[i] = k.Kind()
@@ -59,16 +45,16 @@ func (a *Activities) ownKinds() []order.AccessKind {
 	return kinds
 }
 
-// make asks the kind that gives this access.
-func (a *Activities) make(due order.Entitlement) ([]order.Grant, error) {
+// issue asks the kind that gives this access.
+func (a *Activities) issue(e order.Entitlement) ([]order.Grant, error) {
 	for _, k := range a.Kinds {
-		if k.Kind() != due.Kind {
+		if k.Kind() != e.Kind {
 			continue
 		}
-		made, err := k.Issue(due)
-		grants := make([]order.Grant, len(made))
-		for i, m := range made {
-			grants[i] = order.Grant{Unit: m.Unit, Secret: m.Secret}
+		issued, err := k.Issue(e)
+		grants := make([]order.Grant, len(issued))
+		for i, g := range issued {
+			grants[i] = order.Grant{Unit: g.Unit, Secret: g.Secret}
 		}
 		return grants, err
 	}

@@ -5,17 +5,9 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
-	"handover/internal/ledger"
 	"handover/internal/order"
 	"handover/internal/recovery"
 )
-
-const stepReconcile = "reconcile"
-
-type reconcileLedger interface {
-	recovery.Ledger
-	Reconciled(ctx context.Context, r ledger.Reconciliation) error
-}
 
 // Runs are the orders' workflows, seen from outside.
 type Runs = recovery.Runs
@@ -30,16 +22,16 @@ type ReconcileResult struct {
 // Reconcile goes through everything in the ledger that should be under way, and in the end reminds the owner of what has
 // waited for a day. Going through it twice is safe.
 func (a *Activities) Reconcile(ctx context.Context) (ReconcileResult, error) {
-	own := recovery.Stuck{Ledger: a.Ledger, Runs: a.Runs, Log: a.Log, Heartbeat: func(checked int) { activity.RecordHeartbeat(ctx, checked) }}
-	r, err := own.Run(ctx)
+	stuck := recovery.Stuck{Ledger: a.Ledger, Runs: a.Runs, Log: a.Log, Heartbeat: func(checked int) { activity.RecordHeartbeat(ctx, checked) }}
+	r, err := stuck.Run(ctx)
 	if err == nil {
 		err = a.Ledger.Reconciled(ctx, r)
 	}
 	if err != nil {
-		return ReconcileResult{}, a.failed(ctx, stepReconcile, order.Key{}, judge(err).class, err)
+		return ReconcileResult{}, a.broken(ctx, stepReconcile, order.Key{}, err)
 	}
 	a.remind(ctx)
-	a.Outcomes.StepEnded(stepReconcile, "done")
+	a.Outcomes.StepEnded(string(stepReconcile), "done")
 	a.Log.InfoContext(ctx, "reconciled", "checked", r.Checked, "repaired", r.Repaired, "left", r.Remaining)
 	return ReconcileResult{Checked: r.Checked, Repaired: r.Repaired, Left: r.Remaining}, nil
 }

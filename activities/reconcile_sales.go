@@ -12,10 +12,6 @@ import (
 	"handover/internal/recovery/missed"
 )
 
-const stepSales = "reconcile_sales"
-
-type salesLedger = missed.Ledger
-
 // ReconcileSalesResult is what one pass over the providers' lists came to, all environments together.
 type ReconcileSalesResult struct {
 	Checked  int `json:"checked"`
@@ -28,7 +24,7 @@ type ReconcileSalesResult struct {
 // ReconcileSales asks every environment's provider for its paid sessions, from when they are not known to be complete on,
 // and delivers those that nobody told of. What one provider does not answer is the next pass's; the others do not wait for it.
 func (a *Activities) ReconcileSales(ctx context.Context) (ReconcileSalesResult, error) {
-	r := missed.Sales{Ledger: a.Ledger, Runs: a.Runs, Catalogue: a.Catalogue, Log: a.Log, Now: time.Now, Pause: pause}
+	r := missed.Sales{Ledger: a.Ledger, Runs: a.Runs, Catalogue: a.Catalogue, Log: a.Log, Now: a.Now, Pause: rest}
 	var sum ReconcileSalesResult
 	refused := false
 	for _, name := range slices.Sorted(maps.Keys(a.Environments)) {
@@ -36,7 +32,7 @@ func (a *Activities) ReconcileSales(ctx context.Context) (ReconcileSalesResult, 
 		result, err := r.Run(ctx, missed.Environment{Name: name, Mode: e.Mode, Provider: e.Provider},
 			missed.Options{Heartbeat: func() { activity.RecordHeartbeat(ctx) }})
 		if err != nil {
-			return sum, a.failed(ctx, stepSales, order.Key{}, judge(err).class, err)
+			return sum, a.broken(ctx, stepSales, order.Key{}, err)
 		}
 		sum.Checked, sum.Repaired = sum.Checked+result.Checked, sum.Repaired+result.Repaired
 		sum.Ignored, sum.Left = sum.Ignored+result.Ignored, sum.Left+result.Left
@@ -45,7 +41,7 @@ func (a *Activities) ReconcileSales(ctx context.Context) (ReconcileSalesResult, 
 			outcome, sum.Unread = result.Problem, sum.Unread+1
 			refused = refused || result.Problem == order.ClassMisconfigured
 		}
-		a.Outcomes.StepEnded(stepSales, outcome)
+		a.Outcomes.StepEnded(string(stepSales), outcome)
 		a.Log.InfoContext(ctx, "sales reconciled", "environment", name, "checked", result.Checked, "repaired", result.Repaired,
 			"ignored", result.Ignored, "left", result.Left, "problem", string(result.Problem))
 	}
@@ -65,7 +61,8 @@ func (a *Activities) tellOfSales(ctx context.Context, reason order.Reason) {
 	}
 }
 
-func pause(ctx context.Context, d time.Duration) error {
+// rest waits with a heartbeat.
+func rest(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	for {

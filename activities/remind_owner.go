@@ -32,7 +32,7 @@ func (a *Activities) remind(ctx context.Context) {
 		a.complain(ctx, err)
 		return
 	}
-	now := time.Now()
+	now := a.Now()
 	longest := make([]notify.Waiting, len(listed))
 	for i, w := range listed {
 		longest[i] = notify.NewWaiting(w.Key, w.Reason, w.Since, now)
@@ -44,11 +44,12 @@ func (a *Activities) remind(ctx context.Context) {
 	defer done()
 	a.complain(ctx, a.Ledger.AlertEnded(write, order.Key{}, order.ReasonStillWaiting, failure == nil))
 	if failure != nil {
-		a.Outcomes.StepEnded(stepAlert, judge(failure).class)
+		class, _ := classify(failure)
+		a.Outcomes.StepEnded(string(stepAlert), class)
 		a.complain(ctx, failure)
 		return
 	}
-	a.Outcomes.StepEnded(stepAlert, "done")
+	a.Outcomes.StepEnded(string(stepAlert), "done")
 	a.Log.InfoContext(ctx, "the owner was reminded", "orders", total)
 }
 

@@ -26,19 +26,19 @@ func granting(b *bench, _ bool) (any, error) { return b.grant() }
 func sending(b *bench, _ bool) (any, error) { return b.send(1) }
 
 func reviewing(b *bench, _ bool) (any, error) {
-	return execute[activities.CheckReversalResult](b.t, b.worker().CheckReversal, activities.CheckReversalInput{Order: b.key})
+	return attemptAt(b.t, b.worker().CheckReversal, activities.CheckReversalInput{Key: b.key})
 }
 
 func changing(b *bench, _ bool) (any, error) {
-	return execute[activities.ChangeAccessResult](b.t, b.worker().ChangeAccess, activities.ChangeAccessInput{Order: b.key})
+	return attemptAt(b.t, b.worker().ChangeAccess, activities.ChangeAccessInput{Key: b.key})
 }
 
 // deciding answers a request. That a decision was taken before is the one thing that only a repetition says.
 func deciding(kind string, refusal order.Refusal) attempt {
 	return func(b *bench, _ bool) (any, error) {
 		d, err := execute[activities.DecideRequestResult](b.t, b.worker().DecideRequest,
-			activities.DecideRequestInput{Order: b.key, Kind: kind, RequestID: "asked/1", Reason: "the buyer asked", Refusal: refusal})
-		d.Repeated = false
+			activities.DecideRequestInput{Key: b.key, Kind: kind, RequestID: "asked/1", Reason: "the buyer asked", Refusal: refusal})
+		d.Repeated, d.Snapshot.AsOf, d.Snapshot.ConfirmedAt = false, 0, 0
 		return d, err
 	}
 }
@@ -139,7 +139,7 @@ func TestEveryAnswerOfAConfirmedPaymentSaysThatTheMoneyMayHaveGoneBack(t *testin
 	b := newBench(t).buy(nil)
 	_, err := b.sandbox.Refund(t.Context(), b.key.Session, sandbox.Refund{})
 	b.must(err)
-	want := activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed, ReversalDue: true, OpenSeconds: inSeconds(openFor)}
+	want := outcome{Payment: order.PaymentConfirmed, ReversalDue: true, OpenSeconds: inSeconds(openFor)}
 	for _, in := range []activities.ConfirmPaymentInput{{Origin: runID}, {Origin: runID, Again: true}, {Origin: "an earlier run"}} {
 		if found, err := b.confirm(in); err != nil || found != want {
 			t.Errorf("%+v: %+v, %v; want %+v", in, found, err, want)

@@ -20,22 +20,22 @@ func TestLookAtThePaymentIsRecorded(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(*sandbox.Session)
-		want   activities.ConfirmPaymentResult
+		want   outcome
 	}{
-		"paid":   {nil, activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed, OpenSeconds: inSeconds(openFor)}},
-		"unpaid": {func(s *sandbox.Session) { s.PaymentStatus = "unpaid" }, activities.ConfirmPaymentResult{Payment: order.PaymentPending, AwaitSeconds: inSeconds(awaitPayment)}},
+		"paid":   {nil, outcome{Payment: order.PaymentConfirmed, OpenSeconds: inSeconds(openFor)}},
+		"unpaid": {func(s *sandbox.Session) { s.PaymentStatus = "unpaid" }, outcome{Payment: order.PaymentPending, GiveUpSeconds: inSeconds(awaitPayment)}},
 		"open": {func(s *sandbox.Session) { s.Status, s.PaymentStatus = "open", "unpaid" },
-			activities.ConfirmPaymentResult{Payment: order.PaymentPending, AwaitSeconds: inSeconds(awaitPayment)}},
+			outcome{Payment: order.PaymentPending, GiveUpSeconds: inSeconds(awaitPayment)}},
 		"expired": {func(s *sandbox.Session) { s.Status, s.PaymentStatus = "expired", "unpaid" },
-			activities.ConfirmPaymentResult{Payment: order.PaymentFailed}},
+			outcome{Payment: order.PaymentFailed}},
 		"not ours": {func(s *sandbox.Session) { s.Items = []sandbox.Item{{Price: "price_other"}} },
-			activities.ConfirmPaymentResult{Payment: order.PaymentIgnored}},
+			outcome{Payment: order.PaymentIgnored}},
 		"some not ours": {func(s *sandbox.Session) { s.Items = append(s.Items, sandbox.Item{Price: "price_other"}) },
-			activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed, OpenSeconds: inSeconds(openFor), Reason: order.ReasonItemsUnknown}},
+			outcome{Payment: order.PaymentConfirmed, OpenSeconds: inSeconds(openFor), Reason: order.ReasonItemsUnknown}},
 		"no address": {func(s *sandbox.Session) { s.Email = "" },
-			activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed, OpenSeconds: inSeconds(openFor), Reason: order.ReasonNoAddress}},
+			outcome{Payment: order.PaymentConfirmed, OpenSeconds: inSeconds(openFor), Reason: order.ReasonNoAddress}},
 		"live": {func(s *sandbox.Session) { s.Live = true },
-			activities.ConfirmPaymentResult{Payment: order.PaymentAttention, Reason: order.ReasonModeContradicts}},
+			outcome{Payment: order.PaymentAttention, Reason: order.ReasonModeContradicts}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -71,7 +71,7 @@ func TestConfirmedPaymentIsNotLookedAtAgain(t *testing.T) {
 		// The straight path does not ask the ledger, and looking once too often changes nothing.
 		{"first look once more", activities.ConfirmPaymentInput{Origin: runID}, 2},
 	} {
-		if found, err := b.confirm(c.in); err != nil || found != (activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed, OpenSeconds: inSeconds(openFor)}) {
+		if found, err := b.confirm(c.in); err != nil || found != (outcome{Payment: order.PaymentConfirmed, OpenSeconds: inSeconds(openFor)}) {
 			t.Errorf("%s: %+v, %v", c.name, found, err)
 		}
 		counts, err := b.sandbox.Counts(t.Context())
@@ -125,7 +125,7 @@ func TestLimitOfThePaymentProviderIsWaitedOut(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).buy(nil)
 	b.fault(sandbox.Fault{Target: "stripe.session", Mode: "rate_limit", RetryAfter: 9, Times: 1})
-	want := activities.ConfirmPaymentResult{Payment: order.PaymentPending, WaitSeconds: 9, AwaitSeconds: inSeconds(awaitPayment)}
+	want := outcome{WaitSeconds: 10, GiveUpSeconds: inSeconds(awaitPayment)} // with a little jitter
 	if found, err := b.confirm(activities.ConfirmPaymentInput{}); err != nil || found != want {
 		t.Errorf("found %+v, %v; want %+v", found, err, want)
 	}
@@ -135,8 +135,8 @@ func TestWaitForTheStateOfTheMoneySaysWhenItIsGivenUp(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).granted()
 	b.fault(sandbox.Fault{Target: "stripe.payment_intent", Mode: "rate_limit", RetryAfter: 9, Times: 1})
-	want := activities.CheckReversalResult{WaitSeconds: 9, GiveUpSeconds: inSeconds(giveUp)}
-	found, err := execute[activities.CheckReversalResult](t, b.worker().CheckReversal, activities.CheckReversalInput{Order: b.key})
+	want := outcome{WaitSeconds: 10, GiveUpSeconds: inSeconds(giveUp)}
+	found, err := attemptAt(t, b.worker().CheckReversal, activities.CheckReversalInput{Key: b.key})
 	if err != nil || found != want {
 		t.Errorf("found %+v, %v; want %+v", found, err, want)
 	}
@@ -146,7 +146,7 @@ func TestEnvironmentThatThisWorkerDoesNotHaveIsTheShopsToMend(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.key.Environment = "other"
-	_, err := b.confirm(activities.ConfirmPaymentInput{Order: b.key})
+	_, err := b.confirm(activities.ConfirmPaymentInput{Key: b.key})
 	b.wants(err, order.ClassMisconfigured)
 }
 
@@ -201,7 +201,7 @@ func TestAccessThatCannotBeMadeLeavesNothing(t *testing.T) {
 func TestStoppedStepIsMarkedWithItsReason(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		step   string
+		step   order.Step
 		class  order.Class
 		given  order.Reason
 		reason order.Reason
@@ -227,9 +227,9 @@ func TestStoppedStepIsMarkedWithItsReason(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			in := activities.StopStepInput{Order: b.key, Step: c.step, Generation: 1, Class: c.class, Reason: c.given}
+			in := activities.StopStepInput{Key: b.key, Step: c.step, Generation: 1, Class: c.class, Reason: c.given}
 			for range 2 { // what is stopped stays as it is
-				stopped, err := execute[activities.StopStepResult](t, b.worker().StopStep, in)
+				stopped, err := attemptAt(t, b.worker().StopStep, in)
 				if err != nil || stopped.Reason != c.reason {
 					t.Fatalf("stopped %+v, %v; want %s", stopped, err, c.reason)
 				}
@@ -247,9 +247,9 @@ func TestWhatIsFinishedIsNotStopped(t *testing.T) {
 	if _, err := b.send(1); err != nil {
 		t.Fatal(err)
 	}
-	for _, step := range []string{"payment", "access", "email"} {
-		in := activities.StopStepInput{Order: b.key, Step: step, Generation: 1, Class: order.ClassExhausted}
-		if _, err := execute[activities.StopStepResult](t, b.worker().StopStep, in); err != nil {
+	for _, step := range []order.Step{order.StepPayment, order.StepAccess, order.StepEmail} {
+		in := activities.StopStepInput{Key: b.key, Step: step, Generation: 1, Class: order.ClassExhausted}
+		if _, err := attemptAt(t, b.worker().StopStep, in); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -262,15 +262,15 @@ func TestWhatIsFinishedIsNotStopped(t *testing.T) {
 func TestRequestsAreDecidedOnceAndWrittenDown(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	decide := func(id string, refusal order.Refusal) activities.DecideRequestResult {
+	decide := func(id string, refusal order.Refusal) flow.Answer {
 		t.Helper()
 		got, err := execute[activities.DecideRequestResult](t, b.worker().DecideRequest,
-			activities.DecideRequestInput{Order: b.key, Kind: flow.KindResend, RequestID: id, Reason: "the buyer asked", Refusal: refusal})
+			activities.DecideRequestInput{Key: b.key, Kind: flow.KindResend, RequestID: id, Reason: "the buyer asked", Refusal: refusal})
 		b.must(err)
-		return got
+		return got.Answer
 	}
-	refused := func(r order.Refusal) activities.DecideRequestResult {
-		return activities.DecideRequestResult{Outcome: order.OutcomeRefused, Refusal: r, Says: r.Message()}
+	refused := func(r order.Refusal) flow.Answer {
+		return flow.Answer{Outcome: order.OutcomeRefused, Refusal: r, Says: r.Message()}
 	}
 	if diff := cmp.Diff(refused(order.RefusedUnpaid), decide("early", "")); diff != "" {
 		t.Errorf("before payment (-want +got):\n%s", diff)
@@ -279,11 +279,11 @@ func TestRequestsAreDecidedOnceAndWrittenDown(t *testing.T) {
 	for _, c := range []struct {
 		id      string
 		refusal order.Refusal
-		want    activities.DecideRequestResult
+		want    flow.Answer
 	}{
 		{"unreadable", order.RefusedUnreadable, refused(order.RefusedUnreadable)},
-		{"one", "", activities.DecideRequestResult{Outcome: order.OutcomeJoined, Generation: 1}},
-		{"one", "", activities.DecideRequestResult{Outcome: order.OutcomeJoined, Generation: 1, Repeated: true}},
+		{"one", "", flow.Answer{Outcome: order.OutcomeJoined, Generation: 1}},
+		{"one", "", flow.Answer{Outcome: order.OutcomeJoined, Generation: 1, Repeated: true}},
 	} {
 		if diff := cmp.Diff(c.want, decide(c.id, c.refusal)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.id, diff)
@@ -292,7 +292,7 @@ func TestRequestsAreDecidedOnceAndWrittenDown(t *testing.T) {
 	if _, err := b.send(1); err != nil {
 		t.Fatal(err)
 	}
-	want := activities.DecideRequestResult{Outcome: order.OutcomeSending, Generation: 2}
+	want := flow.Answer{Outcome: order.OutcomeSending, Generation: 2}
 	if diff := cmp.Diff(want, decide("two", "")); diff != "" {
 		t.Errorf("two (-want +got):\n%s", diff)
 	}
@@ -317,13 +317,13 @@ func TestRequestsAreDecidedOnceAndWrittenDown(t *testing.T) {
 func TestResumedRunIsToldWhatIsDone(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	read := func() activities.ReadOrderResult {
+	read := func() outcome {
 		t.Helper()
-		got, err := execute[activities.ReadOrderResult](t, b.worker().ReadOrder, activities.ReadOrderInput{Order: b.key})
+		got, err := attemptAt(t, b.worker().ReadOrder, activities.ReadOrderInput{Key: b.key})
 		b.must(err)
 		return got
 	}
-	unknown := activities.ReadOrderResult{Payment: order.PaymentPending, Access: order.AccessPending, Email: order.EmailPending, Generation: 1}
+	unknown := outcome{Payment: order.PaymentPending, Access: order.AccessPending, Email: order.EmailPending, Generation: 1}
 	if diff := cmp.Diff(unknown, read()); diff != "" {
 		t.Errorf("nobody has heard of it (-want +got):\n%s", diff)
 	}
@@ -339,7 +339,7 @@ func TestResumedRunIsToldWhatIsDone(t *testing.T) {
 		t.Errorf("open for %d seconds more, want nearly 30 days", got.OpenSeconds)
 	}
 	got.OpenSeconds = 0
-	want := activities.ReadOrderResult{Payment: order.PaymentConfirmed, Access: order.AccessGranted, Email: order.EmailPending, Generation: 2}
+	want := outcome{Payment: order.PaymentConfirmed, Access: order.AccessGranted, Email: order.EmailPending, Generation: 2}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("after a resend (-want +got):\n%s", diff)
 	}

@@ -17,9 +17,9 @@ func TestStraightPathOrdersThreeStepsAndOneTimer(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	var asked activities.ConfirmPaymentInput
-	s.world.confirm = func(_ int, in activities.ConfirmPaymentInput) (activities.ConfirmPaymentResult, error) {
+	s.world.confirm = func(_ int, in activities.ConfirmPaymentInput) (checked, error) {
 		asked = in
-		return activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed}, nil
+		return checked{Payment: order.PaymentConfirmed}, nil
 	}
 	s.run()
 	if s.open() {
@@ -43,7 +43,7 @@ func TestStraightPathOrdersThreeStepsAndOneTimer(t *testing.T) {
 	if diff := cmp.Diff(delivered, s.state()); diff != "" {
 		t.Errorf("state query (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(activities.ConfirmPaymentInput{Order: key, Event: "evt_1", Origin: "first-run"}, asked); diff != "" {
+	if diff := cmp.Diff(activities.ConfirmPaymentInput{Key: key, Event: "evt_1", Origin: "first-run"}, asked); diff != "" {
 		t.Errorf("asked for the payment with (-want +got):\n%s", diff)
 	}
 	for _, line := range []string{"| payment | confirmed |", "| access | granted |", "| email | accepted (generation 1) |"} {
@@ -67,12 +67,12 @@ func TestInputThatIsNoOrderFails(t *testing.T) {
 }
 
 // pendingUntil answers that the money is on its way until it is told otherwise.
-func pendingUntil(attempt int) func(int, activities.ConfirmPaymentInput) (activities.ConfirmPaymentResult, error) {
-	return func(n int, _ activities.ConfirmPaymentInput) (activities.ConfirmPaymentResult, error) {
+func pendingUntil(attempt int) func(int, activities.ConfirmPaymentInput) (checked, error) {
+	return func(n int, _ activities.ConfirmPaymentInput) (checked, error) {
 		if n < attempt {
-			return activities.ConfirmPaymentResult{Payment: order.PaymentPending}, nil
+			return checked{Payment: order.PaymentPending}, nil
 		}
-		return activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed}, nil
+		return checked{Payment: order.PaymentConfirmed}, nil
 	}
 }
 
@@ -95,7 +95,7 @@ func TestPaymentEventMakesItLookAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	var looked []time.Duration
-	s.world.confirm = func(n int, in activities.ConfirmPaymentInput) (activities.ConfirmPaymentResult, error) {
+	s.world.confirm = func(n int, in activities.ConfirmPaymentInput) (checked, error) {
 		looked = append(looked, s.Now().Sub(s.began))
 		return pendingUntil(3)(n, in)
 	}
@@ -109,7 +109,7 @@ func TestPaymentEventMakesItLookAtOnce(t *testing.T) {
 func TestEventDuringALookMakesItLookAgain(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	s.world.confirm = func(n int, in activities.ConfirmPaymentInput) (activities.ConfirmPaymentResult, error) {
+	s.world.confirm = func(n int, in activities.ConfirmPaymentInput) (checked, error) {
 		if n == 1 {
 			s.SignalWorkflow(flow.SignalPaymentEvent, nil)
 		}
@@ -127,11 +127,11 @@ func TestEventDuringALookMakesItLookAgain(t *testing.T) {
 func TestProviderThatAsksToWaitIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	s.world.confirm = func(n int, _ activities.ConfirmPaymentInput) (activities.ConfirmPaymentResult, error) {
+	s.world.confirm = func(n int, _ activities.ConfirmPaymentInput) (checked, error) {
 		if n == 1 {
-			return activities.ConfirmPaymentResult{Payment: order.PaymentPending, WaitSeconds: 7}, nil
+			return checked{Payment: order.PaymentPending, WaitSeconds: 7}, nil
 		}
-		return activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed}, nil
+		return checked{Payment: order.PaymentConfirmed}, nil
 	}
 	s.run()
 	want := []string{"ConfirmPayment", "timer 7s", "ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "timer 720h0m0s"}
@@ -162,7 +162,7 @@ func TestPaymentThatNeverComesNeedsAttentionAndIsStillListenedFor(t *testing.T) 
 		t.Errorf("%d looks, want 18 in 14 days and one for the late event", looks)
 	}
 	want := []string{
-		"StopStep payment attempts_spent", "state needs_attention", "ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "state automatic", "timer 720h0m0s",
+		"StopStep payment attempts_spent", "state needs_attention", "ConfirmPayment", "state automatic", "GrantAccess", "SendAccessEmail 1", "timer 720h0m0s",
 	}
 	if diff := cmp.Diff(want, got[len(got)-len(want):]); diff != "" {
 		t.Errorf("commands at the end (-want +got):\n%s", diff)
@@ -172,11 +172,11 @@ func TestPaymentThatNeverComesNeedsAttentionAndIsStillListenedFor(t *testing.T) 
 func TestAttentionIsTakenBackWhileALatePaymentIsOnItsWay(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	s.world.confirm = func(n int, _ activities.ConfirmPaymentInput) (activities.ConfirmPaymentResult, error) {
+	s.world.confirm = func(n int, _ activities.ConfirmPaymentInput) (checked, error) {
 		if n == 1 {
-			return activities.ConfirmPaymentResult{}, failure(order.ClassPermanent)
+			return checked{}, failure(order.ClassPermanent)
 		}
-		return activities.ConfirmPaymentResult{Payment: order.PaymentPending}, nil
+		return checked{Payment: order.PaymentPending}, nil
 	}
 	s.at(day, func() { s.SignalWorkflow(flow.SignalPaymentEvent, nil) })
 	s.limit = 2 * day
@@ -196,8 +196,8 @@ func TestOrdersThatAreNotDeliveredEndAtOnce(t *testing.T) {
 		t.Run(string(payment), func(t *testing.T) {
 			t.Parallel()
 			s := newScenario(t)
-			s.world.confirm = func(int, activities.ConfirmPaymentInput) (activities.ConfirmPaymentResult, error) {
-				return activities.ConfirmPaymentResult{Payment: payment}, nil
+			s.world.confirm = func(int, activities.ConfirmPaymentInput) (checked, error) {
+				return checked{Payment: payment}, nil
 			}
 			s.run()
 			if diff := cmp.Diff([]string{"ConfirmPayment"}, s.trace.all()); diff != "" {
@@ -217,15 +217,15 @@ func TestEventAtTheVeryEndIsLookedAt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScenario(t)
-			s.world.confirm = func(n int, _ activities.ConfirmPaymentInput) (activities.ConfirmPaymentResult, error) {
+			s.world.confirm = func(n int, _ activities.ConfirmPaymentInput) (checked, error) {
 				if n > 1 {
-					return activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed}, nil
+					return checked{Payment: order.PaymentConfirmed}, nil
 				}
 				for range before {
 					s.SignalWorkflowSkippingWorkflowTask(flow.KindResend, raw("unreadable"))
 				}
 				s.SignalWorkflowSkippingWorkflowTask(flow.SignalPaymentEvent, nil)
-				return activities.ConfirmPaymentResult{Payment: order.PaymentIgnored}, nil
+				return checked{Payment: order.PaymentIgnored}, nil
 			}
 			s.run()
 			want := slices.Concat([]string{"ConfirmPayment"}, before, []string{"ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "timer 720h0m0s"})
@@ -239,8 +239,8 @@ func TestEventAtTheVeryEndIsLookedAt(t *testing.T) {
 func TestUnknownItemsGrantNothingAndWaitForAPerson(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	s.world.confirm = func(int, activities.ConfirmPaymentInput) (activities.ConfirmPaymentResult, error) {
-		return activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed, Reason: order.ReasonItemsUnknown}, nil
+	s.world.confirm = func(int, activities.ConfirmPaymentInput) (checked, error) {
+		return checked{Payment: order.PaymentConfirmed, Reason: order.ReasonItemsUnknown}, nil
 	}
 	s.run()
 	if !s.open() {
@@ -263,14 +263,14 @@ func TestUnknownItemsGrantNothingAndWaitForAPerson(t *testing.T) {
 func TestUnknownItemsAreLookedAtAgainWhenToldTo(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	s.world.confirm = func(n int, _ activities.ConfirmPaymentInput) (activities.ConfirmPaymentResult, error) {
+	s.world.confirm = func(n int, _ activities.ConfirmPaymentInput) (checked, error) {
 		switch n {
 		case 1, 2:
-			return activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed, Reason: order.ReasonItemsUnknown}, nil
+			return checked{Payment: order.PaymentConfirmed, Reason: order.ReasonItemsUnknown}, nil
 		case 3:
-			return activities.ConfirmPaymentResult{}, failure(order.ClassPermanent)
+			return checked{}, failure(order.ClassPermanent)
 		}
-		return activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed}, nil
+		return checked{Payment: order.PaymentConfirmed}, nil
 	}
 	for i := range 3 {
 		s.at(time.Duration(i+1)*day, func() { s.SignalWorkflow(flow.SignalPaymentEvent, nil) })
@@ -278,7 +278,7 @@ func TestUnknownItemsAreLookedAtAgainWhenToldTo(t *testing.T) {
 	s.run()
 	want := []string{
 		"ConfirmPayment", "state needs_attention", "ConfirmPayment", "ConfirmPayment", "ConfirmPayment",
-		"GrantAccess", "SendAccessEmail 1", "state automatic", "timer 720h0m0s",
+		"state automatic", "GrantAccess", "SendAccessEmail 1", "timer 720h0m0s",
 	}
 	if diff := cmp.Diff(want, s.trace.all()); diff != "" {
 		t.Errorf("commands (-want +got):\n%s", diff)
@@ -292,8 +292,8 @@ func TestBuyerWithoutAnAddressGetsAccessAndAResendFinishesIt(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	s.world.address = ""
-	s.world.confirm = func(int, activities.ConfirmPaymentInput) (activities.ConfirmPaymentResult, error) {
-		return activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed, Reason: order.ReasonNoAddress}, nil
+	s.world.confirm = func(int, activities.ConfirmPaymentInput) (checked, error) {
+		return checked{Payment: order.PaymentConfirmed, Reason: order.ReasonNoAddress}, nil
 	}
 	var waiting flow.State
 	s.at(50*day, func() {
@@ -309,7 +309,7 @@ func TestBuyerWithoutAnAddressGetsAccessAndAResendFinishesIt(t *testing.T) {
 		t.Errorf("state while waiting (-want +got):\n%s", diff)
 	}
 	want := []string{
-		"ConfirmPayment", "GrantAccess", "state needs_attention", "DecideRequest req_1", "state automatic", "SendAccessEmail 2", "timer 720h0m0s",
+		"ConfirmPayment", "state needs_attention", "GrantAccess", "DecideRequest req_1", "state automatic", "SendAccessEmail 2", "timer 720h0m0s",
 	}
 	if diff := cmp.Diff(want, s.trace.all()); diff != "" {
 		t.Errorf("commands (-want +got):\n%s", diff)

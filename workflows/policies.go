@@ -30,30 +30,24 @@ type Config struct {
 	EmailQueue string
 }
 
-// inSeconds reads what an activity's result says in seconds.
-func inSeconds(n int) time.Duration { return time.Duration(n) * time.Second }
-
-// ledgerPolicy bounds the steps that only touch our own database: they outlast a long outage of it, and end.
+// ledgerPolicy bounds the steps that only touch our own database. They outlast a day of its absence in one piece; a longer
+// one is no end, because the run then starts them again.
 var ledgerPolicy = Policy{
-	Attempts: 200, FirstWait: time.Second, Factor: 2, LongestWait: 5 * time.Minute, GiveUpAfter: 24 * time.Hour, StartToClose: 15 * time.Second,
+	Attempts: 1500, FirstWait: time.Second, Factor: 2, LongestWait: time.Minute, GiveUpAfter: 24 * time.Hour, StartToClose: 15 * time.Second,
 }
 
-// alertPolicy bounds telling the owner, which holds up nothing for long.
+// alertPolicy bounds notifying the owner, which holds up nothing for long.
 var alertPolicy = Policy{
 	Attempts: 3, FirstWait: 2 * time.Second, Factor: 3, LongestWait: 30 * time.Second, GiveUpAfter: 2 * time.Minute, StartToClose: 40 * time.Second,
 }
 
-// reconcilePolicy bounds one pass over the ledger; the schedule's next run is the next attempt.
+// reconcilePolicy bounds one reconciliation; the schedule's next run is the next attempt.
 var reconcilePolicy = Policy{
 	Attempts: 3, FirstWait: 5 * time.Second, Factor: 3, LongestWait: time.Minute, GiveUpAfter: 9 * time.Minute, StartToClose: 8 * time.Minute,
 }
 
-// reconcileHeartbeat is how long a pass may go without a sign: its worker has died then.
+// reconcileHeartbeat is how long a reconciliation may go without a heartbeat: its worker has died then.
 const reconcileHeartbeat = 30 * time.Second
-
-// looks are the waits between two looks at a payment that is on its way, the last one repeated. The provider's events
-// are what usually ends the wait; these are for the ones that never come.
-var looks = []time.Duration{time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}
 
 // options are the activity's, with a line that says in the Temporal UI what it does.
 func (p Policy) options(summary string) workflow.ActivityOptions {

@@ -15,22 +15,22 @@ import (
 
 // What an attempt at a step may come to. The last one is what every further attempt comes to.
 type look struct {
-	result activities.ConfirmPaymentResult
+	result checked
 	class  order.Class
 }
 
 var looks = []look{
-	{result: activities.ConfirmPaymentResult{Payment: order.PaymentPending}},
-	{result: activities.ConfirmPaymentResult{Payment: order.PaymentPending, WaitSeconds: 600}},
-	{result: activities.ConfirmPaymentResult{Payment: order.PaymentFailed}},
-	{result: activities.ConfirmPaymentResult{Payment: order.PaymentIgnored}},
-	{result: activities.ConfirmPaymentResult{Payment: order.PaymentAttention, Reason: order.ReasonModeContradicts}},
-	{result: activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed, Reason: order.ReasonItemsUnknown}},
-	{result: activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed, Reason: order.ReasonNoAddress}},
+	{result: checked{Payment: order.PaymentPending}},
+	{result: checked{Payment: order.PaymentPending, WaitSeconds: 600}},
+	{result: checked{Payment: order.PaymentFailed}},
+	{result: checked{Payment: order.PaymentIgnored}},
+	{result: checked{Payment: order.PaymentAttention, Reason: order.ReasonModeContradicts}},
+	{result: checked{Payment: order.PaymentConfirmed, Reason: order.ReasonItemsUnknown}},
+	{result: checked{Payment: order.PaymentConfirmed, Reason: order.ReasonNoAddress}},
 	{class: order.ClassRetry},
 	{class: order.ClassPermanent},
 	{class: order.ClassMisconfigured},
-	{result: activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed}},
+	{result: checked{Payment: order.PaymentConfirmed}},
 }
 
 type sending struct {
@@ -83,22 +83,22 @@ func drawScript(t *rapid.T) script {
 
 // play sets the scenario up so that the script happens to it.
 func (c script) play(s *scenario) {
-	s.world.confirm = func(n int, _ activities.ConfirmPaymentInput) (activities.ConfirmPaymentResult, error) {
+	s.world.confirm = func(n int, _ activities.ConfirmPaymentInput) (checked, error) {
 		if n > len(c.looks) {
-			return activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed}, nil
+			return checked{Payment: order.PaymentConfirmed}, nil
 		}
 		return c.looks[n-1].result, failed(c.looks[n-1].class)
 	}
 	s.world.grant = func(n int) error { return scripted(c.grants, n) }
 	s.world.stop = func(n int) error { return scripted(c.stops, n) }
-	s.world.send = func(n, _ int) (activities.SendAccessEmailResult, error) {
+	s.world.send = func(n, _ int) (sent, error) {
 		if n > len(c.sendings) {
-			return activities.SendAccessEmailResult{Email: order.EmailAccepted}, nil
+			return sent{Email: order.EmailAccepted}, nil
 		}
 		if wait := c.sendings[n-1].wait; wait > 0 {
-			return activities.SendAccessEmailResult{Email: order.EmailPending, WaitSeconds: wait}, nil
+			return sent{Email: order.EmailPending, WaitSeconds: wait}, nil
 		}
-		return activities.SendAccessEmailResult{Email: order.EmailAccepted}, failed(c.sendings[n-1].class)
+		return sent{Email: order.EmailAccepted}, failed(c.sendings[n-1].class)
 	}
 	s.world.review = func(n int) (int, error) {
 		if n > len(c.reviews) {

@@ -8,18 +8,18 @@ import (
 	"handover/activities"
 )
 
-// Reconciled is what one run came to.
+// Reconciled is the result of one run.
 type Reconciled struct {
 	activities.ReconcileResult
 	Sales activities.ReconcileSalesResult `json:"sales"`
 }
 
-// Reconcile goes through the ledger for work that nobody is doing, and then through the providers' lists for sales that
-// nobody told of. A Temporal Schedule runs it; what cannot be done in one run is the next one's.
+// Reconcile goes through the ledger for work that makes no progress, and then through the providers' lists for missed
+// sales. A Temporal Schedule runs it; what cannot be done in one run is the next one's.
 func (w *Workflows) Reconcile(ctx workflow.Context) (Reconciled, error) {
 	var result Reconciled
-	own := workflow.ExecuteActivity(reconciling(ctx, "Start what has no run"), a.Reconcile).Get(ctx, &result.ReconcileResult)
-	sales := workflow.ExecuteActivity(reconciling(ctx, "Look for sales that nobody told of"), a.ReconcileSales).Get(ctx, &result.Sales)
+	own := workflow.ExecuteActivity(reconciling(ctx, "Start orders that are stuck"), a.Reconcile).Get(ctx, &result.ReconcileResult)
+	sales := workflow.ExecuteActivity(reconciling(ctx, "Find missed sales"), a.ReconcileSales).Get(ctx, &result.Sales)
 	return result, errors.Join(own, sales)
 }
 

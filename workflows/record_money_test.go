@@ -13,7 +13,7 @@ func recordReversals(r *recorder) {
 		enumspb.EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES
 	told := map[string]string{"event": "evt_money", "about": flow.AboutReversal}
 	asked := map[string]string{"reason": "the owner decided"}
-	const reviewed, changed = 5, 7 // three steps of the delivery, a review and a look; a change and a look
+	const reviewed, changed = 4, 5 // three steps of the delivery, a check of the reversal; a change
 
 	refunded := r.order(r.queue, nil).start().until(timer, 1)
 	refunded.refund(0)
@@ -36,7 +36,7 @@ func recordReversals(r *recorder) {
 	part.signal(flow.SignalPaymentEvent, told).until(attribute, 1).until(done, reviewed).save("refund_names_no_item")
 	settled := r.order(r.queue, nil).start().until(timer, 1)
 	settled.refund(500)
-	settled.signal(flow.SignalPaymentEvent, told).until(attribute, 1).signal(flow.KindRestore, asked).until(attribute, 3).save("refund_left_as_it_is")
+	settled.signal(flow.SignalPaymentEvent, told).until(attribute, 1).signal(flow.KindRestore, asked).until(attribute, 2).save("refund_left_as_it_is")
 
 	r.order(r.queue, nil).start().until(timer, 1).signal(flow.KindRevoke, asked).until(done, changed).
 		signal(flow.KindRestore, asked).until(done, 2*changed-3).save("revoked_and_restored")

@@ -57,6 +57,7 @@ type recorder struct {
 	brief   string // closes right after the delivery
 	barren  string // can give no access
 	hasty   string // gives up what others wait for
+	patient steering
 }
 
 // nothing is access that cannot be made.
@@ -92,20 +93,27 @@ func newRecorder(t *testing.T) *recorder {
 	r.work(r.brief, brief, accessregistry.Kinds().Local())
 	r.work(r.barren, patient, []access.Local{nothing{}})
 	r.work(r.hasty, hasty, accessregistry.Kinds().Local())
+	r.patient = patient
 	return r
 }
 
 // work starts a worker on a queue.
 func (r *recorder) work(queue string, steer steering, own []access.Local) {
 	r.t.Helper()
-	provider, err := stripe.New(stripe.Config{APIKey: stripeKey, WebhookSecrets: []string{"whsec_recording_a_history"}, Mode: order.Test, APIURL: r.sandbox.Base})
+	r.t.Cleanup(r.workOn(r.ledger, queue, steer, own))
+}
+
+// workOn starts a worker with a ledger of its own, and returns what stops it.
+func (r *recorder) workOn(facts *ledger.Ledger, queue string, steer steering, own []access.Local) (stop func()) {
+	r.t.Helper()
+	provider, err := stripe.New(stripe.Config{APIKey: stripeKey, WebhookSecrets: []string{"whsec_recording"}, Mode: order.Test, APIURL: r.sandbox.Base})
 	must(r.t, err)
 	sender, err := resend.New(resend.Config{APIKey: resendKey, APIURL: r.sandbox.Base + "/resend"})
 	must(r.t, err)
 	links, err := link.New("https://shop.example", []string{linkSecret})
 	must(r.t, err)
 	steps := activities.New(activities.Deps{Owner: notify.New(notify.Config{}),
-		Ledger: r.ledger, Environments: map[string]activities.Environment{"test": {Mode: order.Test, Provider: provider}},
+		Ledger: facts, Environments: map[string]activities.Environment{"test": {Mode: order.Test, Provider: provider}},
 		Catalogue: order.NewCatalogue([]order.Product{{ID: "guide", Name: "The Guide", SoldAs: []string{"price_guide"},
 			Access: []order.AccessSpec{{Kind: "download", File: "guide.pdf"}, {Kind: "license"}}}}),
 		Kinds: own, Sender: sender, Links: links, Outcomes: uncounted{}, Log: slog.New(slog.DiscardHandler),
@@ -119,7 +127,7 @@ func (r *recorder) work(queue string, steer steering, own []access.Local) {
 	w.RegisterWorkflowWithOptions(workflows.New(cfg).Deliver, workflow.RegisterOptions{Name: flow.DeliverName})
 	w.RegisterActivity(steps)
 	must(r.t, w.Start())
-	r.t.Cleanup(w.Stop)
+	return w.Stop
 }
 
 type uncounted struct{}
@@ -261,7 +269,7 @@ func (r *recording) save(name string) {
 	host, err := os.Hostname()
 	must(r.t, err)
 	// Queues that are bound to one worker are named after its machine.
-	anonymous := strings.NewReplacer(`"`+host+`:`, `"host:`, r.recorder.queue, "handover", r.brief, "handover", r.barren, "handover", r.hasty, "handover").Replace(text.String())
+	anonymous := strings.NewReplacer(`"`+host+`:`, `"host:`, r.queue, "handover", r.recorder.queue, "handover", r.brief, "handover", r.barren, "handover", r.hasty, "handover").Replace(text.String())
 	must(r.t, os.WriteFile(file, []byte(anonymous), 0o644))
 }
 
@@ -332,6 +340,7 @@ func recordHistories(t *testing.T) {
 	failed.resume(flow.SignalPaymentEvent, nil).until(timer, 1).save("resumed_for_an_event")
 	recordReversals(r)
 	recordWaits(r)
+	recordOutages(r)
 }
 
 // recordWaits plays the waits whose end the shop's settings decide, and what comes when they are over.
@@ -349,6 +358,31 @@ func recordWaits(r *recorder) {
 	r.fault(sandbox.Fault{Target: "stripe.payment_intent", Mode: "rate_limit", RetryAfter: 3600})
 	waiting.signal(flow.SignalPaymentEvent, told).until(timer, 2).save("refund_waits_for_the_provider")
 	tooLong.signal(flow.SignalPaymentEvent, told).until(attribute, 1).save("refund_waited_too_long")
+}
+
+// recordOutages plays our own database away in the middle of an order, a limit that lasts, and a run that continues another.
+func recordOutages(r *recorder) {
+	const done, timer = enumspb.EVENT_TYPE_ACTIVITY_TASK_COMPLETED, enumspb.EVENT_TYPE_TIMER_STARTED
+	pool, err := ledger.Connect(r.t.Context(), "postgres://nobody@127.0.0.1:1/none?sslmode=disable", nil)
+	must(r.t, err)
+	defer pool.Close()
+	queue := testenv.TaskQueue(r.t)
+	stop := r.workOn(ledger.New(pool), queue, r.patient, accessregistry.Kinds().Local())
+	away := r.order(queue, nil).start().until(enumspb.EVENT_TYPE_TIMER_FIRED, 1)
+	stop()
+	r.work(queue, r.patient, accessregistry.Kinds().Local())
+	away.until(timer, 2).save("ledger_outage")
+
+	limited := r.order(r.queue, nil)
+	r.fault(sandbox.Fault{Target: "resend.send", Mode: "rate_limit", RetryAfter: 1, Times: 2, Match: limited.key.EmailKey(1)})
+	limited.start().until(timer, 3).save("email_rate_limited")
+
+	next := r.order(r.queue, nil)
+	in := next.input()
+	in.Known, in.Continued = true, &flow.Continued{Origin: "0e5e6b3c-3e6f-4d5b-9a51-7f2b9f5d1a10", Signals: 7, Event: true}
+	_, err = r.client.ExecuteWorkflow(r.t.Context(), next.options(), flow.DeliverName, in)
+	must(r.t, err)
+	next.until(timer, 1).signal(flow.KindResend, "please").until(done, 5).save("continued_as_new")
 }
 
 func (r *recorder) fault(f sandbox.Fault) {

@@ -31,8 +31,8 @@ func TestRecordedHistoriesReplay(t *testing.T) {
 		recordHistories(t)
 	}
 	files := recorded(t)
-	if len(files) < 29 {
-		t.Fatalf("only %d recorded histories, want all twenty-nine: go test ./workflows -run Replay -record", len(files))
+	if len(files) < 32 {
+		t.Fatalf("only %d recorded histories, want all thirty-two: go test ./workflows -run Replay -record", len(files))
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"handover/activities"
 	"handover/internal/flow"
 	"handover/internal/order"
 )
@@ -44,7 +43,7 @@ func TestResendByUpdateAnswersWhatWasDecided(t *testing.T) {
 	s.at(5*day, func() { other = s.update("two", `{"reason":"and again"}`) })
 	s.run()
 	sending := func(generation int) *answer {
-		return &answer{accepted: true, result: activities.DecideRequestResult{Outcome: order.OutcomeSending, Generation: generation}}
+		return &answer{accepted: true, result: flow.Answer{Outcome: order.OutcomeSending, Generation: generation}}
 	}
 	for _, c := range []struct {
 		name      string
@@ -81,11 +80,11 @@ func TestSignalsWithOneRequestIDAreOneRequest(t *testing.T) {
 func TestRepeatedRequestDoesNotHideThatItsEmailWasStopped(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	s.world.send = func(_, generation int) (activities.SendAccessEmailResult, error) {
+	s.world.send = func(_, generation int) (sent, error) {
 		if generation == 2 {
-			return activities.SendAccessEmailResult{}, failure(order.ClassPermanent)
+			return sent{}, failure(order.ClassPermanent)
 		}
-		return activities.SendAccessEmailResult{Email: order.EmailAccepted}, nil
+		return sent{Email: order.EmailAccepted}, nil
 	}
 	for i := range 2 {
 		s.at(time.Duration(i+1)*day, func() { s.resend(`{"reason":"the buyer asked","request_id":"req_1"}`) })
@@ -114,11 +113,11 @@ func TestSignalsWithoutIdentityGetTheirPlaceInTheLineage(t *testing.T) {
 func TestResendJoinsOneUnderWay(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	s.world.send = func(n, _ int) (activities.SendAccessEmailResult, error) {
+	s.world.send = func(n, _ int) (sent, error) {
 		if n == 1 {
-			return activities.SendAccessEmailResult{Email: order.EmailPending, WaitSeconds: 3600}, nil
+			return sent{Email: order.EmailPending, WaitSeconds: 3600}, nil
 		}
-		return activities.SendAccessEmailResult{Email: order.EmailAccepted}, nil
+		return sent{Email: order.EmailAccepted}, nil
 	}
 	var updated *answer
 	s.at(10*time.Minute, func() { s.resend(`{"reason":"where is it","request_id":"req_1"}`) })
@@ -140,12 +139,12 @@ func TestResendToAnotherAddressEndsAWait(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
 	var second time.Duration
-	s.world.send = func(_, generation int) (activities.SendAccessEmailResult, error) {
+	s.world.send = func(_, generation int) (sent, error) {
 		if generation == 1 {
-			return activities.SendAccessEmailResult{Email: order.EmailPending, WaitSeconds: 3600}, nil
+			return sent{Email: order.EmailPending, WaitSeconds: 3600}, nil
 		}
 		second = s.Now().Sub(s.began)
-		return activities.SendAccessEmailResult{Email: order.EmailAccepted}, nil
+		return sent{Email: order.EmailAccepted}, nil
 	}
 	s.at(10*time.Minute, func() {
 		s.world.address = "second"
@@ -168,17 +167,17 @@ func TestResendToAnotherAddressOvertakesAnAttemptInFlight(t *testing.T) {
 	s := newScenario(t)
 	overtaken, cancelled := make(chan struct{}), false
 	s.SetOnActivityCanceledListener(onCancel(func(name string) { cancelled = cancelled || name == "SendAccessEmail" }))
-	s.world.send = func(_, generation int) (activities.SendAccessEmailResult, error) {
+	s.world.send = func(_, generation int) (sent, error) {
 		if generation == 1 {
 			s.world.mu.Lock()
 			s.world.address = "second"
 			s.world.mu.Unlock()
 			s.resend(`{"reason":"mistyped","request_id":"req_1"}`)
 			<-overtaken
-			return activities.SendAccessEmailResult{}, failure(order.ClassUnknown)
+			return sent{}, failure(order.ClassUnknown)
 		}
 		close(overtaken)
-		return activities.SendAccessEmailResult{Email: order.EmailAccepted}, nil
+		return sent{Email: order.EmailAccepted}, nil
 	}
 	s.run()
 	want := []string{"ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "DecideRequest req_1", "SendAccessEmail 2", "timer 720h0m0s"}
@@ -224,21 +223,66 @@ func TestFloodOfRequestsIsBounded(t *testing.T) {
 	}
 }
 
-func TestRequestThatTheDatabaseCannotDecideIsSaidSo(t *testing.T) {
+func TestRequestThatCannotBeDecidedIsSaidSo(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	s.world.decide = func(int) error { return failure(order.ClassRetry) }
+	s.world.decide = func(int) error { return failure(order.ClassPermanent) }
 	var updated *answer
 	s.at(day, func() { updated = s.update("one", `{"reason":"please"}`) })
 	s.run()
 	if updated.err == nil {
 		t.Errorf("update answered %+v, want an error", updated)
 	}
-	if !strings.Contains(s.details(), "A request could not be decided: the database did not answer.") {
+	if !strings.Contains(s.details(), "A request could not be decided: the worker's log says why.") {
 		t.Errorf("details do not say so:\n%s", s.details())
 	}
 	if s.open() {
 		t.Error("the order did not close")
+	}
+}
+
+// A request waits for the database, and is decided once.
+func TestRequestIsDecidedWhenTheDatabaseIsBack(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.world.decide = func(n int) error {
+		if n == 1 {
+			return failure(order.ClassLedger)
+		}
+		return nil
+	}
+	var updated *answer
+	s.at(day, func() {
+		s.world.read = s.awayFor(2 * day)
+		updated = s.update("one", `{"reason":"please"}`)
+	})
+	s.run()
+	if updated.result.Outcome != order.OutcomeSending || s.state().Generation != 2 || len(s.world.emails) != 2 {
+		t.Errorf("update answered %+v, state %+v", updated, s.state())
+	}
+}
+
+// A request is decided while an email waits hours for its next attempt, and does not start it again.
+func TestRequestIsDecidedWhileAnEmailIsUnderWay(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.cfg.Email.FirstWait, s.cfg.Email.LongestWait = 6*time.Hour, 6*time.Hour
+	s.failing("SendAccessEmail", 1, failure(order.ClassUnknown))
+	var updated *answer
+	var after time.Duration
+	s.at(time.Hour, func() { updated = s.update("one", `{"reason":"where is it"}`) })
+	s.at(time.Hour+time.Minute, func() {
+		if updated.result.Outcome == order.OutcomeJoined {
+			after = s.Now().Sub(s.began)
+		}
+	})
+	s.run()
+	if after == 0 {
+		t.Errorf("update answered %+v, want it joined within a minute", updated)
+	}
+	want := []string{"ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "DecideRequest update/one", "timer 720h0m0s"}
+	if diff := cmp.Diff(want, s.trace.all()); diff != "" {
+		t.Errorf("commands (-want +got):\n%s", diff)
 	}
 }
 
@@ -263,11 +307,11 @@ func TestRequestAtTheVeryEndIsNotLost(t *testing.T) {
 		t.Parallel()
 		s := newScenario(t)
 		s.world.steer.openFor = 0
-		s.world.send = func(_, generation int) (activities.SendAccessEmailResult, error) {
+		s.world.send = func(_, generation int) (sent, error) {
 			if generation == 1 {
 				s.SignalWorkflowSkippingWorkflowTask(flow.KindResend, raw(request))
 			}
-			return activities.SendAccessEmailResult{Email: order.EmailAccepted}, nil
+			return sent{Email: order.EmailAccepted}, nil
 		}
 		s.run()
 		want := []string{"ConfirmPayment", "GrantAccess", "SendAccessEmail 1", "DecideRequest req_1", "SendAccessEmail 2"}
@@ -280,11 +324,11 @@ func TestRequestAtTheVeryEndIsNotLost(t *testing.T) {
 		s := newScenario(t)
 		s.world.steer.openFor = 0
 		var updated *answer
-		s.world.send = func(_, generation int) (activities.SendAccessEmailResult, error) {
+		s.world.send = func(_, generation int) (sent, error) {
 			if generation == 1 {
 				s.SignalWorkflowSkippingWorkflowTask(flow.KindResend, raw(`unreadable`))
 			}
-			return activities.SendAccessEmailResult{Email: order.EmailAccepted}, nil
+			return sent{Email: order.EmailAccepted}, nil
 		}
 		s.world.decide = func(n int) error {
 			if n == 1 {

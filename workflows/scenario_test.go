@@ -24,6 +24,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"handover/activities"
+	appconfig "handover/internal/config"
 	"handover/internal/flow"
 	"handover/internal/order"
 	"handover/workflows"
@@ -39,6 +40,18 @@ func config() workflows.Config {
 	}
 	return workflows.Config{
 		Payment: policy, Access: policy, Email: policy, Revoke: policy, EmailQueue: "email",
+	}
+}
+
+// delivered are the settings of a shop that sets nothing.
+func delivered() workflows.Config {
+	steps := appconfig.DefaultSteps()
+	policy := func(s appconfig.Step) workflows.Policy {
+		return workflows.Policy{Attempts: s.Attempts, FirstWait: s.FirstWait, Factor: s.Factor, LongestWait: s.LongestWait,
+			GiveUpAfter: s.GiveUpAfter, StartToClose: s.StartToClose()}
+	}
+	return workflows.Config{
+		Payment: policy(steps.Payment), Access: policy(steps.Access), Email: policy(steps.Email), Revoke: policy(steps.Revoke), EmailQueue: "email",
 	}
 }
 
@@ -96,7 +109,7 @@ func raw(payload string) converter.RawValue {
 type answer struct {
 	rejected error
 	accepted bool
-	result   activities.DecideRequestResult
+	result   flow.Answer
 	err      error
 }
 
@@ -106,7 +119,7 @@ func (s *scenario) update(id, payload string) *answer {
 		OnReject: func(err error) { got.rejected = err },
 		OnAccept: func() { got.accepted = true },
 		OnComplete: func(result any, err error) {
-			got.result, _ = result.(activities.DecideRequestResult)
+			got.result, _ = result.(flow.Answer)
 			got.err = err
 		},
 	}, raw(payload))

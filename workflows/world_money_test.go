@@ -54,10 +54,11 @@ func (w *world) CheckReversal(_ context.Context, _ activities.CheckReversalInput
 			if final(err) && w.reason == "" {
 				w.reason = order.ReasonReversalUnread
 			}
-			return activities.CheckReversalResult{WaitSeconds: wait, GiveUpSeconds: int(w.steer.giveUp.Seconds())}, err
+			return activities.CheckReversalResult{Progress: activities.Progress{WaitSeconds: wait, GiveUpSeconds: int(w.steer.giveUp.Seconds())}}, err
 		}
 	}
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.payment != order.PaymentConfirmed {
 		w.breaks("the money was reviewed while the payment was %s", w.payment)
 	}
@@ -67,8 +68,7 @@ func (w *world) CheckReversal(_ context.Context, _ activities.CheckReversalInput
 		w.reason = w.stopped()
 	}
 	w.want(w.money.provider)
-	w.mu.Unlock()
-	return activities.CheckReversalResult{}, nil
+	return activities.CheckReversalResult{Progress: w.progress()}, nil
 }
 
 func (w *world) ChangeAccess(_ context.Context, _ activities.ChangeAccessInput) (activities.ChangeAccessResult, error) {
@@ -83,11 +83,11 @@ func (w *world) ChangeAccess(_ context.Context, _ activities.ChangeAccessInput) 
 	if w.money.changeDue {
 		w.money.changeDue, w.access = false, w.money.wanted
 	}
-	return activities.ChangeAccessResult{Access: w.access}, nil
+	return activities.ChangeAccessResult{Progress: w.progress()}, nil
 }
 
 // verdict decides as the ledger does.
-func (w *world) verdict(kind string) activities.DecideRequestResult {
+func (w *world) verdict(kind string) flow.Answer {
 	facts := order.OverrideFacts{Payment: w.payment, Asked: w.money.unclear || w.reason.Step() == order.StepReversal || w.reason.Step() == order.StepAccessChange, Owed: 1}
 	verdict, state, outcome := order.OverrideRevoke, order.AccessRevoked, order.OutcomeRevoking
 	if kind == flow.KindRestore {
@@ -100,12 +100,12 @@ func (w *world) verdict(kind string) activities.DecideRequestResult {
 		facts.Revoked = 1
 	}
 	if decided, refusal := order.DecideOverride(verdict, facts); decided == order.OutcomeRefused {
-		return activities.DecideRequestResult{Outcome: decided, Refusal: refusal, Says: refusal.Message()}
+		return flow.Answer{Outcome: decided, Refusal: refusal, Says: refusal.Message()}
 	}
 	w.money.unclear, w.money.part, w.money.provider = false, false, state
 	if step := w.reason.Step(); step == order.StepReversal || step == order.StepAccessChange {
 		w.reason = w.stopped()
 	}
 	w.want(state)
-	return activities.DecideRequestResult{Outcome: outcome}
+	return flow.Answer{Outcome: outcome}
 }

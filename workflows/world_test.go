@@ -28,18 +28,20 @@ type world struct {
 	emails  []generation
 	address string
 	money   money
-	decided map[string]activities.DecideRequestResult
+	decided map[string]flow.Answer
 
-	confirm func(attempt int, in activities.ConfirmPaymentInput) (activities.ConfirmPaymentResult, error)
+	confirm func(attempt int, in activities.ConfirmPaymentInput) (checked, error)
 	grant   func(attempt int) error
-	send    func(attempt, generation int) (activities.SendAccessEmailResult, error)
+	send    func(attempt, generation int) (sent, error)
 	decide  func(attempt int) error
 	stop    func(attempt int) error
-	read    func() (activities.ReadOrderResult, error)
+	read    func(attempt int) (known, error)
 	review  func(attempt int) (wait int, err error)
 	change  func(attempt int) error
 
-	steer steering
+	steer       steering
+	clock       int64 // of the ledger's snapshots
+	openSeconds int   // of a known order
 }
 
 // steering is what the steps tell the run to steer by.
@@ -48,12 +50,13 @@ type steering struct{ openFor, awaitPayment, giveUp time.Duration }
 type generation struct {
 	recipient         string
 	accepted, stopped bool
+	class             order.Class // with which it stopped
 }
 
 func newWorld() *world {
 	return &world{
 		attempts: map[string]int{}, payment: order.PaymentPending, access: order.AccessPending, address: "first",
-		decided: map[string]activities.DecideRequestResult{}, money: money{wanted: order.AccessGranted, provider: order.AccessGranted},
+		decided: map[string]flow.Answer{}, money: money{wanted: order.AccessGranted, provider: order.AccessGranted},
 		steer: steering{openFor: 30 * day, awaitPayment: 14 * day, giveUp: 12 * time.Hour},
 	}
 }
@@ -64,7 +67,7 @@ func (w *world) again() *world {
 	defer w.mu.Unlock()
 	next := newWorld()
 	next.payment, next.access, next.reason, next.address, next.money = w.payment, w.access, w.reason, w.address, w.money
-	next.steer = w.steer
+	next.steer, next.clock = w.steer, w.clock
 	next.emails, next.broken, next.decided = slices.Clone(w.emails), slices.Clone(w.broken), maps.Clone(w.decided)
 	return next
 }
@@ -87,35 +90,93 @@ func (w *world) breaks(format string, args ...any) {
 	w.broken = append(w.broken, fmt.Sprintf(format, args...))
 }
 
+// checked, sent and known are what a script says of one attempt.
+type checked struct {
+	Payment     order.PaymentState
+	Reason      order.Reason
+	WaitSeconds int
+}
+
+type sent struct {
+	Email       order.EmailState
+	WaitSeconds int
+}
+
+type known struct {
+	Payment     order.PaymentState
+	Access      order.AccessState
+	Email       order.EmailState
+	Generation  int
+	Reason      order.Reason
+	OpenSeconds int
+}
+
+func (k known) progress(asOf int64) activities.Progress {
+	return activities.Progress{OpenSeconds: k.OpenSeconds, Snapshot: order.Snapshot{AsOf: asOf, Payment: k.Payment, Access: k.Access,
+		Email: k.Email, Generation: k.Generation, Reason: k.Reason, EmailSuspended: k.Access == order.AccessRevoked}}
+}
+
+// progress is how the order stands by the world's ledger, whose lock the caller holds.
+func (w *world) progress() activities.Progress {
+	w.clock++
+	s := order.Snapshot{AsOf: w.clock, Payment: w.payment, Access: w.access, Email: order.EmailPending, Generation: max(1, len(w.emails)), Reason: w.reason,
+		ReversalDue: w.money.reviewDue, AccessChangeDue: w.money.changeDue, EmailSuspended: w.money.wanted != order.AccessGranted}
+	if w.payment == order.PaymentConfirmed && w.reason.Step() == order.StepAccess {
+		s.Access = order.AccessAttention
+	}
+	if s.Access == order.AccessPending && w.money.wanted != order.AccessGranted {
+		s.Access = w.money.wanted
+	}
+	if s.Reason == "" && w.money.unclear {
+		s.Reason = order.ReasonRefundUnclear
+	}
+	if n := len(w.emails); n > 0 {
+		switch newest := w.emails[n-1]; {
+		case newest.accepted:
+			s.Email = order.EmailAccepted
+		case newest.stopped && newest.class == order.ClassUnknown, newest.stopped && newest.class == order.ClassUncertain, newest.stopped && newest.class == order.ClassPastWindow:
+			s.Email = order.EmailUncertain
+		case newest.stopped:
+			s.Email = order.EmailAttention
+		}
+	}
+	return activities.Progress{Snapshot: s}
+}
+
 func (w *world) ConfirmPayment(_ context.Context, in activities.ConfirmPaymentInput) (activities.ConfirmPaymentResult, error) {
 	n := w.begin("ConfirmPayment")
-	found := activities.ConfirmPaymentResult{Payment: order.PaymentConfirmed}
+	found := checked{Payment: order.PaymentConfirmed}
 	var err error
 	if w.confirm != nil {
 		found, err = w.confirm(n, in)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	found.AwaitSeconds, found.OpenSeconds = int(w.steer.awaitPayment.Seconds()), int(w.steer.openFor.Seconds())
 	if w.payment == order.PaymentConfirmed && w.reason != order.ReasonItemsUnknown {
-		w.breaks("the payment was looked at after it was confirmed")
+		w.breaks("the payment was retrieved after it was confirmed")
 	}
 	switch {
-	case err != nil || found.WaitSeconds > 0:
+	case err != nil:
 		if final(err) && w.payment != order.PaymentConfirmed {
 			w.payment, w.reason = order.PaymentAttention, order.ReasonPaymentStopped
 		}
-		return found, err
-	case w.payment == order.PaymentConfirmed && found.Payment != order.PaymentConfirmed:
-		found.Payment, found.Reason = w.payment, w.reason // it is never taken back
-		return found, nil
+		return activities.ConfirmPaymentResult{}, err
+	case found.WaitSeconds > 0:
+		return activities.ConfirmPaymentResult{Progress: activities.Progress{WaitSeconds: found.WaitSeconds, GiveUpSeconds: int(w.steer.awaitPayment.Seconds())}}, nil
+	case w.payment != order.PaymentConfirmed || found.Payment == order.PaymentConfirmed: // it is never taken back
+		w.payment, w.reason = found.Payment, found.Reason
+		if found.Payment == order.PaymentConfirmed && found.Reason.Step() != order.StepAccess {
+			w.emails = []generation{{stopped: found.Reason.Step() == order.StepEmail}}
+		}
 	}
-	w.payment, w.reason = found.Payment, found.Reason
-	found.ReversalDue = found.ReversalDue || w.money.reviewDue
-	if found.Payment == order.PaymentConfirmed && found.Reason.Step() != "access" {
-		w.emails = []generation{{stopped: found.Reason.Step() == "email"}}
+	p := w.progress()
+	switch w.payment {
+	case order.PaymentPending:
+		p.GiveUpSeconds = int(w.steer.awaitPayment.Seconds())
+	case order.PaymentConfirmed:
+		p.OpenSeconds = int(w.steer.openFor.Seconds())
 	}
-	return found, err
+	return activities.ConfirmPaymentResult{Progress: p}, nil
 }
 
 func (w *world) GrantAccess(context.Context, activities.GrantAccessInput) (activities.GrantAccessResult, error) {
@@ -133,19 +194,18 @@ func (w *world) GrantAccess(context.Context, activities.GrantAccessInput) (activ
 	if w.access == order.AccessGranted {
 		w.breaks("access was granted again")
 	}
-	if w.money.wanted != order.AccessGranted {
-		return activities.GrantAccessResult{Access: w.money.wanted}, nil
+	if w.money.wanted == order.AccessGranted {
+		w.access = order.AccessGranted
 	}
-	w.access = order.AccessGranted
-	return activities.GrantAccessResult{Access: order.AccessGranted}, nil
+	return activities.GrantAccessResult{Progress: w.progress()}, nil
 }
 
 func (w *world) SendAccessEmail(_ context.Context, in activities.SendAccessEmailInput) (activities.SendAccessEmailResult, error) {
 	n := w.begin("SendAccessEmail")
 	w.mu.Lock()
 	if w.money.wanted != order.AccessGranted {
-		w.mu.Unlock()
-		return activities.SendAccessEmailResult{Email: order.EmailPending, Suspended: true}, nil
+		defer w.mu.Unlock()
+		return activities.SendAccessEmailResult{Progress: w.progress()}, nil
 	}
 	if w.access != order.AccessGranted && !w.money.changeDue {
 		w.breaks("an email was sent while access was %s", w.access)
@@ -164,28 +224,28 @@ func (w *world) SendAccessEmail(_ context.Context, in activities.SendAccessEmail
 		w.breaks("generation %d was sent after it was accepted", in.Generation)
 	}
 	w.mu.Unlock()
-	switch {
-	case accepted:
-		return activities.SendAccessEmailResult{Email: order.EmailAccepted}, nil
-	case stopped:
+	if stopped {
 		return activities.SendAccessEmailResult{}, failure(order.ClassUncertain)
 	}
-	sent := activities.SendAccessEmailResult{Email: order.EmailAccepted}
+	var attempt sent
 	var err error
 	if w.send != nil {
-		sent, err = w.send(n, in.Generation)
+		attempt, err = w.send(n, in.Generation)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	sent.GiveUpSeconds = int(w.steer.giveUp.Seconds())
 	mail = &w.emails[in.Generation-1]
 	switch {
-	case final(err) && !mail.stopped:
-		mail.stopped, w.reason = true, order.ReasonEmailRefused
-	case err == nil && sent.WaitSeconds == 0:
-		mail.accepted = true
+	case err != nil:
+		if final(err) && !mail.stopped {
+			mail.stopped, w.reason = true, order.ReasonEmailRefused
+		}
+		return activities.SendAccessEmailResult{}, err
+	case attempt.WaitSeconds > 0:
+		return activities.SendAccessEmailResult{Progress: activities.Progress{WaitSeconds: attempt.WaitSeconds, GiveUpSeconds: int(w.steer.giveUp.Seconds())}}, nil
 	}
-	return sent, err
+	mail.accepted = true
+	return activities.SendAccessEmailResult{Progress: w.progress()}, nil
 }
 
 func (w *world) StopStep(_ context.Context, in activities.StopStepInput) (activities.StopStepResult, error) {
@@ -197,29 +257,22 @@ func (w *world) StopStep(_ context.Context, in activities.StopStepInput) (activi
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	reason := map[string]order.Reason{
-		"payment": order.ReasonPaymentStopped, "access": order.ReasonAccessStopped, "email": order.ReasonEmailExhausted,
-		"review": order.ReasonReversalUnread, "revoke": order.ReasonRevokeStopped,
-	}[in.Step]
-	if in.Reason != "" {
-		reason = in.Reason
-	}
 	switch in.Step {
-	case "review":
+	case order.StepReversal:
 		if w.reason != "" && w.reason.Step() != order.StepReversal {
-			return activities.StopStepResult{Reason: w.reason}, nil
+			return activities.StopStepResult{Progress: w.progress()}, nil
 		}
-	case "revoke":
+	case order.StepAccessChange:
 		w.money.changeDue, w.money.stopped = false, true
-	case "payment":
+	case order.StepPayment:
 		w.payment = order.PaymentAttention
-	case "access":
+	case order.StepAccess:
 		w.access = order.AccessAttention
-	case "email":
-		w.emails[in.Generation-1].stopped = true
+	case order.StepEmail:
+		w.emails[in.Generation-1].stopped, w.emails[in.Generation-1].class = true, in.Class
 	}
-	w.reason = reason
-	return activities.StopStepResult{Reason: reason}, nil
+	w.reason = in.Reason
+	return activities.StopStepResult{Progress: w.progress()}, nil
 }
 
 func (w *world) DecideRequest(_ context.Context, in activities.DecideRequestInput) (activities.DecideRequestResult, error) {
@@ -231,20 +284,21 @@ func (w *world) DecideRequest(_ context.Context, in activities.DecideRequestInpu
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if d, found := w.decided[in.RequestID]; found {
+	d, found := w.decided[in.RequestID]
+	switch {
+	case found:
 		d.Repeated = true
-		return d, nil
-	}
-	d := activities.DecideRequestResult{Outcome: order.OutcomeRefused, Refusal: in.Refusal, Says: in.Refusal.Message()}
-	if in.Refusal == "" {
+	case in.Refusal != "":
+		d = flow.Answer{Outcome: order.OutcomeRefused, Refusal: in.Refusal, Says: in.Refusal.Message()}
+	default:
 		d = w.rule(in.Kind)
 	}
 	w.decided[in.RequestID] = d
-	return d, nil
+	return activities.DecideRequestResult{Answer: d, Progress: w.progress()}, nil
 }
 
 // rule decides as the ledger does.
-func (w *world) rule(kind string) activities.DecideRequestResult {
+func (w *world) rule(kind string) flow.Answer {
 	if kind == flow.KindRevoke || kind == flow.KindRestore {
 		return w.verdict(kind)
 	}
@@ -258,7 +312,7 @@ func (w *world) rule(kind string) activities.DecideRequestResult {
 		facts.Open, facts.Recipient = !newest.accepted && !newest.stopped, newest.recipient
 	}
 	outcome, refusal := order.DecideResend(facts)
-	d := activities.DecideRequestResult{Outcome: outcome, Refusal: refusal, Says: refusal.Message(), Generation: len(w.emails)}
+	d := flow.Answer{Outcome: outcome, Refusal: refusal, Says: refusal.Message(), Generation: len(w.emails)}
 	if outcome == order.OutcomeSending {
 		if facts.Open {
 			w.emails[len(w.emails)-1].stopped = true
@@ -274,29 +328,24 @@ func (w *world) rule(kind string) activities.DecideRequestResult {
 }
 
 func (w *world) ReadOrder(context.Context, activities.ReadOrderInput) (activities.ReadOrderResult, error) {
-	w.begin("ReadOrder")
+	n := w.begin("ReadOrder")
 	if w.read != nil {
-		return w.read()
+		k, err := w.read(n)
+		if err != nil {
+			return activities.ReadOrderResult{}, err
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.clock++
+		return activities.ReadOrderResult{Progress: k.progress(w.clock)}, nil
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	r := activities.ReadOrderResult{Payment: w.payment, Access: w.access, Email: order.EmailPending, Generation: max(1, len(w.emails)), Reason: w.reason}
-	if w.payment == order.PaymentConfirmed && w.reason.Step() == "access" {
-		r.Access = order.AccessAttention
+	p := w.progress()
+	if w.payment == order.PaymentConfirmed {
+		p.OpenSeconds = w.openSeconds
 	}
-	if w.access == order.AccessPending && w.money.wanted != order.AccessGranted && r.Access != order.AccessAttention {
-		r.Access = w.money.wanted
-	}
-	r.ReversalDue, r.AccessChangeDue, r.EmailSuspended = w.money.reviewDue, w.money.changeDue, w.money.wanted != order.AccessGranted
-	if r.Reason == "" && w.money.unclear {
-		r.Reason = order.ReasonRefundUnclear
-	}
-	if n := len(w.emails); n > 0 && w.emails[n-1].accepted {
-		r.Email = order.EmailAccepted
-	} else if n > 0 && w.emails[n-1].stopped {
-		r.Email = order.EmailAttention
-	}
-	return r, nil
+	return activities.ReadOrderResult{Progress: p}, nil
 }
 
 // deliver puts the world where an order is after its straight path.
@@ -306,7 +355,7 @@ func (w *world) deliver() {
 
 // failure is an error as the activities make them: a class, and nothing else.
 func failure(class order.Class) error {
-	if class.Final() {
+	if class.Final() || class == order.ClassLedger { // which the activity has tried again itself
 		return temporal.NewNonRetryableApplicationError("step: "+string(class), string(class), nil)
 	}
 	return temporal.NewApplicationError("step: "+string(class), string(class))
@@ -314,7 +363,7 @@ func failure(class order.Class) error {
 
 func final(err error) bool {
 	application, ok := err.(*temporal.ApplicationError)
-	return ok && application.NonRetryable()
+	return ok && order.Class(application.Type()).Final()
 }
 
 func (w *world) AlertOwner(context.Context, activities.AlertOwnerInput) (activities.AlertOwnerResult, error) {

@@ -72,6 +72,21 @@ func (r *reader) config(t *table) Config {
 
 // defaults is what a shop gets that writes none of it.
 func defaults() Config {
+	return Config{
+		Email: Email{RatePerSecond: 2, IdempotencyWindow: 24 * time.Hour},
+		Orders: Orders{
+			OpenFor:         30 * 24 * time.Hour,
+			AwaitPaymentFor: 14 * 24 * time.Hour,
+			PageDownloadFor: 24 * time.Hour,
+		},
+		Steps: DefaultSteps(),
+	}
+}
+
+// DefaultSteps outlast, without a person, what really happens: a payment provider that is away for a day, which is read from
+// every 15 minutes because a read costs nothing, and an email provider that is away for 20 hours, inside the time in which it
+// keeps its keys.
+func DefaultSteps() Steps {
 	step := Step{
 		Attempts:    8,
 		FirstWait:   10 * time.Second,
@@ -80,17 +95,10 @@ func defaults() Config {
 		GiveUpAfter: 24 * time.Hour,
 		CallTimeout: 15 * time.Second,
 	}
-	email := step
-	email.GiveUpAfter = 12 * time.Hour
-	return Config{
-		Email: Email{RatePerSecond: 2, IdempotencyWindow: 24 * time.Hour},
-		Orders: Orders{
-			OpenFor:         30 * 24 * time.Hour,
-			AwaitPaymentFor: 14 * 24 * time.Hour,
-			PageDownloadFor: 24 * time.Hour,
-		},
-		Steps: Steps{Payment: step, Access: step, Email: email, Revoke: step},
-	}
+	payment, email := step, step
+	payment.Attempts, payment.LongestWait, payment.GiveUpAfter = 110, 15*time.Minute, 30*time.Hour
+	email.Attempts, email.GiveUpAfter = 11, 22*time.Hour
+	return Steps{Payment: payment, Access: step, Email: email, Revoke: step}
 }
 
 func (r *reader) environments(t *table) map[string]Environment {

@@ -66,7 +66,7 @@ func TestEverySettingOfTheFileArrives(t *testing.T) {
 		Attempts: 8, FirstWait: 10 * time.Second, Factor: 3, LongestWait: 6 * time.Hour,
 		GiveUpAfter: 24 * time.Hour, CallTimeout: 15 * time.Second,
 	}
-	revoke := step
+	revoke, payment := step, config.DefaultSteps().Payment
 	revoke.Attempts = 3
 	want := config.Config{
 		PublicURL:   "https://downloads.example.com",
@@ -91,7 +91,7 @@ func TestEverySettingOfTheFileArrives(t *testing.T) {
 		Alerts:      config.Alerts{Email: []string{"owner@example.com"}, URL: "https://alerts.example.com/hook?key=1"},
 		FilesBucket: "file:///var/lib/handover/files",
 		Orders:      config.Orders{OpenFor: 48 * time.Hour, AwaitPaymentFor: 96 * time.Hour},
-		Steps: config.Steps{Payment: step, Access: step, Revoke: revoke, Email: config.Step{
+		Steps: config.Steps{Payment: payment, Access: step, Revoke: revoke, Email: config.Step{
 			Attempts: 5, FirstWait: time.Second, Factor: 1.5, LongestWait: time.Hour,
 			GiveUpAfter: 19 * time.Hour, CallTimeout: 20 * time.Second,
 		}},
@@ -136,9 +136,10 @@ func TestDefaultsFillWhatIsNotWritten(t *testing.T) {
 		Attempts: 8, FirstWait: 10 * time.Second, Factor: 3, LongestWait: 6 * time.Hour,
 		GiveUpAfter: 24 * time.Hour, CallTimeout: 15 * time.Second,
 	}
-	email := step
-	email.GiveUpAfter = 12 * time.Hour
-	if diff := cmp.Diff(config.Steps{Payment: step, Access: step, Email: email, Revoke: step}, got.Steps); diff != "" {
+	email, payment := step, step
+	email.Attempts, email.GiveUpAfter = 11, 22*time.Hour
+	payment.Attempts, payment.LongestWait, payment.GiveUpAfter = 110, 15*time.Minute, 30*time.Hour
+	if diff := cmp.Diff(config.Steps{Payment: payment, Access: step, Email: email, Revoke: step}, got.Steps); diff != "" {
 		t.Errorf("steps differ (-want +got):\n%s", diff)
 	}
 	orders := config.Orders{OpenFor: 720 * time.Hour, AwaitPaymentFor: 336 * time.Hour, PageDownloadFor: 24 * time.Hour}

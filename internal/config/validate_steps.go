@@ -7,7 +7,7 @@ import (
 
 // Bounds of a step's settings.
 const (
-	maxAttempts    = 50
+	maxAttempts    = 500
 	minCallTimeout = time.Second
 	maxCallTimeout = 5 * time.Minute
 )

@@ -219,7 +219,7 @@ func TestEmailStepMustEndInsideTheWindow(t *testing.T) {
 	text := smallest + "idempotency_window = \"5h\"\n"
 	path := write(t, text)
 	_, err := config.Load(path, lookup(secrets()), known)
-	want := path + ": steps.email.give_up_after: is 12h0m0s, but an email may be sent again only within 4h30m0s of its first attempt"
+	want := path + ": steps.email.give_up_after: is 22h0m0s, but an email may be sent again only within 4h30m0s of its first attempt"
 	if err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v; want %q", err, want)
 	}
@@ -231,7 +231,7 @@ func TestSteps(t *testing.T) {
 	runAll(t, []refusal{
 		{name: "bounds", old: "[files]", new: with("attempts = 50\nfactor = 1\nfirst_wait = \"1ms\"\nlongest_wait = \"1ms\"\ncall_timeout = \"5m\"\ngive_up_after = \"5m\"")},
 		{name: "no attempts", old: "[files]", new: with(`attempts = 0`), want: `14: steps.access.attempts: is 0; write 1 to 50`},
-		{name: "too many attempts", old: "[files]", new: with(`attempts = 51`), want: `14: steps.access.attempts: is 51; write 1 to 50`},
+		{name: "too many attempts", old: "[files]", new: with(`attempts = 501`), want: `14: steps.access.attempts: is 501; write 1 to 500`},
 		{name: "attempts as text", old: "[files]", new: with(`attempts = "8"`), want: `14: steps.access.attempts: must be a whole number without quotes, is text`},
 		{name: "no wait", old: "[files]", new: with(`first_wait = "0s"`), want: `14: steps.access.first_wait: is 0s`},
 		{name: "shrinking", old: "[files]", new: with(`factor = 0.9`), want: `14: steps.access.factor: is 0.9`},

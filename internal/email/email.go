@@ -55,6 +55,11 @@ func (e *SendError) Error() string {
 	return fmt.Sprintf("email provider: HTTP %d", e.Status)
 }
 
+// Failure is what the error says about the call, for order.Classify.
+func (e *SendError) Failure() order.Failure {
+	return order.Failure{Status: e.Status, Name: e.Name, Unreadable: e.Unreadable, Write: true, RetryAfter: e.RetryAfter}
+}
+
 // Webhook reads the email provider's events.
 type Webhook interface {
 	// Signed checks the signature's headers as far as they can be checked without the body: they are there, whole and not

@@ -3,6 +3,8 @@
 package flow
 
 import (
+	"time"
+
 	"go.temporal.io/sdk/temporal"
 
 	"handover/internal/order"
@@ -51,6 +53,29 @@ type Input struct {
 	Known bool `json:"known,omitempty"`
 	// Attributes says that the namespace has the search attributes.
 	Attributes bool `json:"attributes,omitempty"`
+	// Continued is what an earlier run of the order, whose history became long, carries over.
+	Continued *Continued `json:"continued,omitempty"`
+}
+
+// Continued is what a run carries over to the one that continues it, besides what the ledger knows.
+type Continued struct {
+	Origin    string       `json:"origin"`            // the run in which the workflow was first started
+	Signals   int          `json:"signals,omitempty"` // signals without an identity of their own, so far
+	Event     bool         `json:"event,omitempty"`   // the payment has to be retrieved
+	Attention bool         `json:"attention,omitempty"`
+	Notified  order.Reason `json:"notified,omitempty"` // the owner knows this reason
+	Note      string       `json:"note,omitempty"`     // what became of the last request
+	ClosesAt  time.Time    `json:"closes_at,omitzero"` // when the order's time is over
+	// Waits are the steps that go on later; GaveUp those that do not go on by themselves, and why.
+	Waits  map[order.Step]Wait         `json:"waits,omitempty"`
+	GaveUp map[order.Step]order.Reason `json:"gave_up,omitempty"`
+}
+
+// Wait is a step that goes on later.
+type Wait struct {
+	Until time.Time `json:"until"`
+	Since time.Time `json:"since"` // when the first of these waits began
+	Turn  int       `json:"turn"`  // how many there have been
 }
 
 // Summary is the workflow's line in the Temporal UI.
@@ -66,6 +91,16 @@ type PaymentEvent struct {
 type Request struct {
 	Reason    string `json:"reason"`
 	RequestID string `json:"request_id,omitempty"`
+}
+
+// Answer is the response to a request: to an update, and in the details.
+type Answer struct {
+	Outcome    order.Outcome `json:"outcome"`
+	Refusal    order.Refusal `json:"refusal,omitempty"`
+	Says       string        `json:"says,omitempty"` // the refusal in words
+	Generation int           `json:"generation,omitempty"`
+	Repeated   bool          `json:"repeated,omitempty"` // decided before: nothing was done now
+	Reason     order.Reason  `json:"reason,omitempty"`   // why a person is still needed
 }
 
 // State is the three facts as a run knows them: the workflow's result and the response to the state query.

@@ -208,6 +208,9 @@ func (b *env) agreesWithTheSnapshot(v order.View) {
 	b.must(err)
 	want := order.Snapshot{AsOf: got.AsOf, Payment: v.Facts.Payment, Access: v.Facts.Access, Email: v.Facts.Email, Generation: 1,
 		ReversalDue: v.ReversalDue, AccessChangeDue: v.AccessChangeDue, Reason: v.Reason}
+	if v.ConfirmedAt != nil {
+		want.ConfirmedAt = v.ConfirmedAt.UnixMicro()
+	}
 	if n := len(v.Emails); n > 0 {
 		want.Generation, want.EmailSuspended = v.Emails[n-1].Generation, v.Emails[n-1].Suspended
 	}

@@ -18,6 +18,7 @@ const lockToChange = `SELECT FROM orders WHERE environment = @environment AND se
 // snapshotRow is the row of selectSnapshot.
 type snapshotRow struct {
 	AsOf            int64
+	ConfirmedAt     int64
 	Payment         order.PaymentState
 	Reason          order.Reason
 	ReversalDue     bool
@@ -37,7 +38,8 @@ type snapshotRow struct {
 
 // selectSnapshot reads one row, also where there is no such order. Its time is read under the order's lock.
 const selectSnapshot = `
-SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS as_of, coalesce(o.payment, 'pending') AS payment,
+SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS as_of,
+       coalesce((extract(epoch FROM o.confirmed_at) * 1000000)::bigint, 0) AS confirmed_at, coalesce(o.payment, 'pending') AS payment,
        coalesce(a.reason, '') AS reason, o.reversal_due_at IS NOT NULL AS reversal_due, coalesce(w.change_due, false) AS access_change_due,
        coalesce(w.pieces, 0) AS pieces, coalesce(w.open, false) AS access_open,
        coalesce(w.stopped, false) OR o.payment = 'confirmed' AND coalesce(a.access, false) AS access_stopped,
@@ -83,7 +85,7 @@ func queueSnapshot(b *pgx.Batch, key order.Key, s *order.Snapshot) {
 
 func (r snapshotRow) snapshot() order.Snapshot {
 	return order.Snapshot{
-		AsOf: r.AsOf, Payment: r.Payment, Access: r.accessState(),
+		AsOf: r.AsOf, ConfirmedAt: r.ConfirmedAt, Payment: r.Payment, Access: r.accessState(),
 		Email: generationState(r.EmailAccepted, r.EmailStopped, r.EmailClass), Generation: r.Generation,
 		EmailSuspended: r.EmailSuspended, ReversalDue: r.ReversalDue, AccessChangeDue: r.AccessChangeDue, Reason: r.Reason,
 	}

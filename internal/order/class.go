@@ -13,6 +13,7 @@ const (
 	ClassExhausted     Class = "attempts_spent"  // the budget of attempts is used up
 	ClassPastWindow    Class = "past_window"     // too late to repeat safely under the same key
 	ClassUncertain     Class = "uncertain"       // an earlier call arrived and its outcome cannot be proved
+	ClassLedger        Class = "ledger"          // our own database failed: wait for it; nobody's attempts are spent
 )
 
 // Final says that no automatic attempt follows.

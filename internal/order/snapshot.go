@@ -6,6 +6,8 @@ type Snapshot struct {
 	// AsOf is the database's clock when the snapshot was taken under the order's lock, in microseconds: an older snapshot
 	// never replaces a newer one.
 	AsOf int64 `json:"as_of"`
+	// ConfirmedAt is when the payment was confirmed, by the same clock; 0 when it is not.
+	ConfirmedAt int64 `json:"confirmed_at,omitempty"`
 
 	Payment    PaymentState `json:"payment"`
 	Access     AccessState  `json:"access"`

@@ -113,16 +113,7 @@ func (e *APIError) Error() string {
 	return fmt.Sprintf("payment provider: HTTP %d", e.Status)
 }
 
-// Class says what the failure means. Every call is a read and safe to repeat, so no answer is a passing fault. Stripe's
-// codes: https://docs.stripe.com/error-codes
-func (e *APIError) Class() order.Class {
-	switch {
-	case e.Status == 0 || e.Status >= 500 || e.Status == 408 || e.Status == 409:
-		return order.ClassRetry
-	case e.Status == 429:
-		return order.ClassRateLimited
-	case e.Status == 401 || e.Status == 403 || e.Status/100 == 3:
-		return order.ClassMisconfigured
-	}
-	return order.ClassPermanent
+// Failure is what the error says about the call, for order.Classify. Every call is a read, which is safe to repeat.
+func (e *APIError) Failure() order.Failure {
+	return order.Failure{Status: e.Status, RetryAfter: e.RetryAfter}
 }

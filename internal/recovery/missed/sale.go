@@ -95,5 +95,6 @@ func classify(err error) (order.Class, time.Duration) {
 	if !errors.As(err, &failed) {
 		return order.ClassRetry, defaultWait
 	}
-	return failed.Class(), max(failed.RetryAfter, defaultWait)
+	class, said := order.Classify(failed.Failure())
+	return class, max(said, defaultWait)
 }

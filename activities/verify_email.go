@@ -10,29 +10,29 @@ import (
 	"handover/internal/order"
 )
 
-// How a look into the provider's list of sent mail goes.
+// Bounds of reading the provider's list of sent mail.
 const (
 	clockSkew = time.Minute      // by how much the provider's clock may differ from the database's
-	lookTime  = 10 * time.Second // at most for one look
-	writeTime = 5 * time.Second  // of an attempt, kept back for writing down what the look found
+	listTime  = 10 * time.Second // at most for reading it once
+	writeTime = 5 * time.Second  // of an attempt, kept back for recording what was found
 )
 
-// laterError says that the list could not be looked through this time.
-type laterError struct {
+// unlistedError says that the list could not be read this time.
+type unlistedError struct {
 	cause error
 	wait  time.Duration // how long the provider asks to wait; 0 when it does not say
 }
 
-func (e *laterError) Error() string { return "look for sent mail: " + e.cause.Error() }
-func (e *laterError) Unwrap() error { return e.cause }
+func (e *unlistedError) Error() string { return "read the list of sent mail: " + e.cause.Error() }
+func (e *unlistedError) Unwrap() error { return e.cause }
 
-// proveEmail finds out whether an email whose attempts have ended was accepted after all, and finishes it then: by the
-// provider's events, which carry our tags, and where nobody knows what came of the attempts by its list of sent mail,
-// which only says to whom, with which subject and when. Nothing is concluded from a list that does not have it. An error
-// that is a *laterError is worth another look.
-func (a *Activities) proveEmail(ctx context.Context, work ledger.ObligationID, token string, class order.Class) (bool, error) {
-	if proved, err := a.acceptByEvidence(ctx, work, token); proved || err != nil || !outcomeUnknown(class) {
-		return proved, err
+// verifyEmail finds out whether an email whose attempts have ended was accepted after all, and finishes it then: by the
+// provider's events, which carry our tags, and where the outcome of the attempts is unknown by its list of sent mail, which
+// only says to whom, with which subject and when. Nothing is concluded from a list that does not have it. An error that is
+// an *unlistedError is worth another attempt.
+func (a *Activities) verifyEmail(ctx context.Context, work ledger.ObligationID, token string, class order.Class) (bool, error) {
+	if accepted, err := a.acceptByEvidence(ctx, work, token); accepted || err != nil || !outcomeUnknown(class) {
+		return accepted, err
 	}
 	found, err := a.findEmail(ctx, work)
 	if err != nil {
@@ -41,13 +41,13 @@ func (a *Activities) proveEmail(ctx context.Context, work ledger.ObligationID, t
 	write, cancel := detached(ctx)
 	defer cancel()
 	if len(found) > 0 {
-		proved, err := a.Ledger.AcceptByList(write, work, token, found, a.listMargin())
-		if proved || err != nil {
-			return proved, err
+		accepted, err := a.Ledger.AcceptByList(write, work, token, found, a.listMargin())
+		if accepted || err != nil {
+			return accepted, err
 		}
 		a.Log.WarnContext(ctx, "a message in the provider's list may be this one or another", "order", work.Key.String(), "candidates", len(found))
 	}
-	// An event that came during the look finds nothing stopped that it could settle.
+	// An event that came meanwhile found nothing stopped that it could settle.
 	return a.Ledger.AcceptByEvidence(write, work, token)
 }
 
@@ -66,8 +66,8 @@ func outcomeUnknown(class order.Class) bool {
 	return false
 }
 
-// findEmail lists the ids of all messages the provider took that can be this one. One look at a time: they go by the same
-// rate limit as the messages that are still to be sent.
+// findEmail lists the ids of all messages the provider took that can be this one. The list is read once at a time, because
+// that goes by the same rate limit as the messages that are still to be sent.
 func (a *Activities) findEmail(ctx context.Context, work ledger.ObligationID) ([]string, error) {
 	finder, lists := a.Sender.(email.Finder)
 	if !lists {
@@ -77,13 +77,13 @@ func (a *Activities) findEmail(ctx context.Context, work ledger.ObligationID) ([
 	if err != nil || !open {
 		return nil, err
 	}
-	ctx, cancel := context.WithDeadline(ctx, lookUntil(ctx))
+	ctx, cancel := context.WithDeadline(ctx, a.listUntil(ctx))
 	defer cancel()
 	select {
-	case a.looking <- struct{}{}:
-		defer func() { <-a.looking }()
+	case a.listing <- struct{}{}:
+		defer func() { <-a.listing }()
 	case <-ctx.Done():
-		return nil, &laterError{cause: ctx.Err()}
+		return nil, &unlistedError{cause: ctx.Err()}
 	}
 	found, err := finder.Find(ctx, email.Lookup{
 		From: tried.Message.From, To: tried.Message.To, Subject: tried.Message.Subject,
@@ -91,11 +91,12 @@ func (a *Activities) findEmail(ctx context.Context, work ledger.ObligationID) ([
 	})
 	switch {
 	case errors.Is(err, email.ErrNoList):
-		a.Log.WarnContext(ctx, "the email provider's list of sent mail cannot be looked through: that needs a key with full access, and not too many messages since",
+		a.Log.WarnContext(ctx, "the email provider's list of sent mail cannot be read: that needs a key with full access, and not too many messages since",
 			"order", work.Key.String(), "error", err)
 		return nil, nil
 	case err != nil:
-		return nil, &laterError{cause: err, wait: judge(err).wait}
+		_, said := classify(err)
+		return nil, &unlistedError{cause: err, wait: said}
 	}
 	return found, nil
 }
@@ -103,9 +104,9 @@ func (a *Activities) findEmail(ctx context.Context, work ledger.ObligationID) ([
 // listMargin is by how much the time in the list may differ from the beginning of an attempt.
 func (a *Activities) listMargin() time.Duration { return a.cfg.EmailLease + clockSkew }
 
-// lookUntil leaves time to write down what was found.
-func lookUntil(ctx context.Context) time.Time {
-	until := time.Now().Add(lookTime)
+// listUntil leaves time to record what was found.
+func (a *Activities) listUntil(ctx context.Context) time.Time {
+	until := a.Now().Add(listTime)
 	if deadline, bounded := ctx.Deadline(); bounded && deadline.Add(-writeTime).Before(until) {
 		until = deadline.Add(-writeTime)
 	}

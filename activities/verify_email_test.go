@@ -42,10 +42,10 @@ var ends = map[string]func(*bench){
 	},
 }
 
-func (b *bench) stop(class order.Class) (activities.StopStepResult, error) {
+func (b *bench) stop(class order.Class) (outcome, error) {
 	b.t.Helper()
-	return execute[activities.StopStepResult](b.t, b.worker().StopStep,
-		activities.StopStepInput{Order: b.key, Step: "email", Generation: 1, Class: class})
+	return attemptAt(b.t, b.worker().StopStep,
+		activities.StopStepInput{Key: b.key, Step: "email", Generation: 1, Class: class})
 }
 
 // acceptedByList checks that the message which the provider took is the order's.
@@ -72,7 +72,7 @@ func TestTheListOfSentMailProvesThatALostCallArrived(t *testing.T) {
 			t.Parallel()
 			b := newBench(t).lost()
 			end(b)
-			if sent, err := b.send(1); err != nil || sent != (activities.SendAccessEmailResult{Email: order.EmailAccepted}) {
+			if sent, err := b.send(1); err != nil || sent != (outcome{Email: order.EmailAccepted}) {
 				t.Fatalf("sent %+v, %v", sent, err)
 			}
 			b.acceptedByList()
@@ -81,7 +81,7 @@ func TestTheListOfSentMailProvesThatALostCallArrived(t *testing.T) {
 	t.Run("the workflow's attempts are spent", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t).lost()
-		if stopped, err := b.stop(order.ClassUnknown); err != nil || stopped != (activities.StopStepResult{Accepted: true}) {
+		if stopped, err := b.stop(order.ClassUnknown); err != nil || stopped.Email != order.EmailAccepted || stopped.Reason != "" {
 			t.Fatalf("stopped %+v, %v", stopped, err)
 		}
 		b.acceptedByList()
@@ -175,8 +175,8 @@ func TestALookThatFailsIsRepeatedBeforeTheOrderIsMarked(t *testing.T) {
 				t.Errorf("after the first look: email %s, reason %q", v.Facts.Email, v.Reason)
 			}
 			stopped, attempts := b.stopWithRetries(order.ClassUncertain)
-			if stopped.Accepted != c.accepted {
-				t.Errorf("accepted %v after %d attempts", stopped.Accepted, attempts)
+			if (stopped.Snapshot.Email == order.EmailAccepted) != c.accepted {
+				t.Errorf("accepted %v after %d attempts", (stopped.Snapshot.Email == order.EmailAccepted), attempts)
 			}
 			if c.accepted {
 				b.acceptedByList()
@@ -201,7 +201,7 @@ func (b *bench) stopWithRetries(class order.Class) (stopped activities.StopStepR
 	env.ExecuteWorkflow(func(ctx workflow.Context) (out activities.StopStepResult, err error) {
 		ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: 15 * time.Second,
 			RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumAttempts: 20}})
-		in := activities.StopStepInput{Order: b.key, Step: "email", Generation: 1, Class: class}
+		in := activities.StopStepInput{Key: b.key, Step: "email", Generation: 1, Class: class}
 		return out, workflow.ExecuteActivity(ctx, worker.StopStep, in).Get(ctx, &out)
 	})
 	b.must(env.GetWorkflowError())
