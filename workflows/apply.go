@@ -75,6 +75,9 @@ func (s *state) succeeded(st step, p activities.Progress, now time.Time) {
 	}
 	s.see(p.Snapshot)
 
+	if st.do.step() == "" {
+		return
+	}
 	if p.WaitSeconds > 0 || st.do == confirmPayment && s.Payment == order.PaymentPending {
 		s.postpone(st, p, now)
 		return
@@ -87,7 +90,7 @@ func (s *state) succeeded(st step, p activities.Progress, now time.Time) {
 
 // unchanged says that a step is pending again right after it succeeded, without anything new: it must not run in a circle.
 func (s *state) unchanged(st step) bool {
-	return st.do.step() != "" && s.pending(st.do) && !s.event && !s.reversal && (st.do != sendEmail || st.generation == s.Generation)
+	return s.pending(st.do) && !s.event && !s.reversal && (st.do != sendEmail || st.generation == s.Generation)
 }
 
 // see takes up the facts. A snapshot that was overtaken on its way by a newer one is left.
