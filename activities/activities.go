@@ -66,6 +66,17 @@ type Progress struct {
 	OpenSeconds   int            `json:"open_seconds,omitempty"`    // how long the run listens after the delivery
 }
 
+// progress is how an order stands, with the time for which a run still listens: the run may have begun with this very step,
+// as after a reset.
+func (a *Activities) progress(now order.Snapshot) Progress {
+	p := Progress{Snapshot: now}
+	if now.ConfirmedAt != 0 {
+		since := time.Duration(now.AsOf-now.ConfirmedAt) * time.Microsecond
+		p.OpenSeconds = max(0, int((a.cfg.OpenFor - since).Seconds()))
+	}
+	return p
+}
+
 // Activities are the steps. Every exported method is one activity.
 type Activities struct {
 	Deps

@@ -33,5 +33,5 @@ func (a *Activities) ChangeAccess(ctx context.Context, in ChangeAccessInput) (Ch
 	if changed > 0 {
 		a.done(ctx, order.StepAccessChange, in.Key, string(now.Access))
 	}
-	return ChangeAccessResult{Progress{Snapshot: now}}, nil
+	return ChangeAccessResult{a.progress(now)}, nil
 }

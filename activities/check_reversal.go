@@ -52,7 +52,7 @@ func (a *Activities) reversalChecked(ctx context.Context, in CheckReversalInput)
 	if err != nil {
 		return CheckReversalResult{}, a.broken(ctx, order.StepReversal, in.Key, err)
 	}
-	return CheckReversalResult{Progress{Snapshot: now}}, nil
+	return CheckReversalResult{a.progress(now)}, nil
 }
 
 func (a *Activities) reversals(ctx context.Context, key order.Key, ref string) (order.ReversalFacts, error) {

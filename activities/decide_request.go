@@ -41,7 +41,7 @@ func (a *Activities) DecideRequest(ctx context.Context, in DecideRequestInput) (
 	return DecideRequestResult{
 		Answer: flow.Answer{Outcome: d.Outcome, Refusal: d.Refusal, Says: d.Refusal.Message(), Generation: d.Generation,
 			Repeated: d.Repeated, Reason: now.Reason},
-		Progress: Progress{Snapshot: now},
+		Progress: a.progress(now),
 	}, nil
 }
 

@@ -2,7 +2,6 @@ package activities
 
 import (
 	"context"
-	"time"
 
 	"handover/internal/order"
 )
@@ -19,10 +18,5 @@ func (a *Activities) ReadOrder(ctx context.Context, in ReadOrderInput) (ReadOrde
 	if err != nil {
 		return ReadOrderResult{}, a.broken(ctx, stepRead, in.Key, err)
 	}
-	p := Progress{Snapshot: known}
-	if known.ConfirmedAt != 0 {
-		since := time.Duration(known.AsOf-known.ConfirmedAt) * time.Microsecond
-		p.OpenSeconds = max(0, int((a.cfg.OpenFor - since).Seconds()))
-	}
-	return ReadOrderResult{p}, nil
+	return ReadOrderResult{a.progress(known)}, nil
 }

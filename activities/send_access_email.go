@@ -150,7 +150,7 @@ func (a *Activities) emailStands(ctx context.Context, w emailWork) (SendAccessEm
 	if err != nil {
 		return SendAccessEmailResult{}, a.broken(ctx, order.StepEmail, w.Key, err)
 	}
-	return SendAccessEmailResult{Progress{Snapshot: now}}, nil
+	return SendAccessEmailResult{a.progress(now)}, nil
 }
 
 // emailWaits asks the run to try again later.

@@ -57,7 +57,7 @@ func (a *Activities) StopStep(ctx context.Context, in StopStepInput) (StopStepRe
 		return StopStepResult{}, a.broken(ctx, stepStop, in.Key, err)
 	}
 	a.done(ctx, stepStop, in.Key, string(now.Reason))
-	return StopStepResult{Progress{Snapshot: now}}, nil
+	return StopStepResult{a.progress(now)}, nil
 }
 
 // stopUnverifiedEmail marks an email, unless there is evidence that it was accepted. An error is one for Temporal.

@@ -143,6 +143,24 @@ func TestRequestThatStartedTheRunIsCarriedOut(t *testing.T) {
 	}
 }
 
+// A reset begins from nothing with the earlier signals again: the decision about the first is where the run learns that
+// everything is done, and for how long it still listens.
+func TestResetRunThatLearnsOfItsStateFromADecisionStillListens(t *testing.T) {
+	t.Parallel()
+	s := newScenario(t)
+	s.world.deliver()
+	s.world.openSeconds = 864000
+	s.world.decided["req_1"] = flow.Answer{Outcome: order.OutcomeSending, Generation: 1}
+	s.at(0, func() {
+		s.SignalWorkflowSkippingWorkflowTask(flow.KindResend, raw(`{"reason":"the buyer asked","request_id":"req_1"}`))
+	})
+	s.run()
+	got := s.trace.all()
+	if last := got[len(got)-1]; last != "timer 240h0m0s" || s.world.count("SendAccessEmail") != 0 || s.open() {
+		t.Errorf("open %v, commands %v", s.open(), got)
+	}
+}
+
 func TestEventThatStartedTheRunIsLookedAt(t *testing.T) {
 	t.Parallel()
 	s := resumed(t)

@@ -294,7 +294,9 @@ func (w *world) DecideRequest(_ context.Context, in activities.DecideRequestInpu
 		d = w.rule(in.Kind)
 	}
 	w.decided[in.RequestID] = d
-	return activities.DecideRequestResult{Answer: d, Progress: w.progress()}, nil
+	p := w.progress()
+	p.OpenSeconds = w.openSeconds
+	return activities.DecideRequestResult{Answer: d, Progress: p}, nil
 }
 
 // rule decides as the ledger does.
