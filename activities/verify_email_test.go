@@ -108,7 +108,7 @@ func TestWhatTheListCannotProveNeedsAPerson(t *testing.T) {
 		}, "needs a key with full access"},
 		"a provider without a list": {func(b *bench) {
 			b.fault(sandbox.Fault{Target: "resend.list", Mode: "refuse", Status: 404, Name: "not_found"})
-		}, "cannot be looked through"},
+		}, "cannot be searched"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
