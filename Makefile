@@ -38,7 +38,7 @@ test: .handover ## all tests on real servers (ARGS='-run Name ./internal/web': o
 bench: ## the cost beside a bare workflow, on servers of its own (JSON=1: one object)
 	@JSON='$(JSON)' $(DEV) bench $(ARGS)
 
-soak: ## N orders while everything around them is killed and fails, then judges (N=500 SEED=1 JSON=1)
+soak: ## N orders while everything around them is killed and fails, then checks the result (N=500 SEED=1 JSON=1)
 	@N='$(N)' SEED='$(SEED)' JSON='$(JSON)' $(DEV) soak $(ARGS)
 
 services: ## only Postgres and Temporal, for tests run by hand

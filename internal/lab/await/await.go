@@ -44,13 +44,13 @@ type T interface {
 	Fatalf(format string, args ...any)
 }
 
-// True fails the test unless the condition comes to hold.
+// True fails the test unless the condition becomes true.
 func True(t T, what string, holds func() bool) {
 	t.Helper()
 	Equal(t, what, true, holds)
 }
 
-// Equal fails the test unless the value comes to be the one that is wanted.
+// Equal fails the test unless the value becomes the one that is wanted.
 func Equal[V comparable](t T, what string, want V, value func() V) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), Limit)

@@ -78,7 +78,7 @@ func (s *series) timed(into *[]time.Duration, call func() error) error {
 	return err
 }
 
-// deliveries tells the callers of theirs.
+// deliveries passes each on to its caller.
 func (s *series) deliveries(ctx context.Context, accepted <-chan finish) error {
 	for range s.waits {
 		select {

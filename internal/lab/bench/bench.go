@@ -231,7 +231,7 @@ func (b *bench) orderBlock(ctx context.Context, accepted <-chan finish, ids []st
 
 // settle waits until the order's workflow listens: the email's acceptance is then on record and the timer set.
 func (b *bench) settle(ctx context.Context, session string) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("it does not come to its end"))
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("it does not end"))
 	defer cancel()
 	return await.Until(ctx, 2*time.Millisecond, func(ctx context.Context) (bool, error) {
 		events, pending, err := b.describe(ctx, session)

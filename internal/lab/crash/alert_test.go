@@ -17,27 +17,27 @@ import (
 func TestTheOwnerIsToldOnceForAnOrderAndOnceForAFaultInTheSettings(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
-	told := map[order.Reason][]string{}
+	alerted := map[order.Reason][]string{}
 	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		var a notify.Alert
 		if err := json.NewDecoder(r.Body).Decode(&a); err != nil {
 			t.Error(err)
 		}
 		mu.Lock()
-		told[a.Reason] = append(told[a.Reason], a.Order)
+		alerted[a.Reason] = append(alerted[a.Reason], a.Order)
 		mu.Unlock()
 	}))
 	t.Cleanup(hook.Close)
 	count := func(reason order.Reason) int {
 		mu.Lock()
 		defer mu.Unlock()
-		return len(told[reason])
+		return len(alerted[reason])
 	}
 	s := crash.Open(t, crash.Options{Config: "[alerts]\nemail = [\"owner@shop.test\"]\nurl = \"" + hook.URL + "\"\n"})
 	refused := s.Fault(sandbox.Fault{Target: "resend.send", Mode: "refuse", Status: 422, Name: "validation_error", Match: "/email/"})
 	first, second := s.Buy(nil), s.Buy(nil)
-	s.Eventually("both are told", func() bool { return count(order.ReasonEmailRefused) == 2 })
-	// A try that fails for the same reason on the same day tells nothing new.
+	s.Eventually("the owner knows of both", func() bool { return count(order.ReasonEmailRefused) == 2 })
+	// A try that fails for the same reason on the same day alerts nobody.
 	if _, errs, code := s.Command("retry", "test/"+first, "--reason", "let us see"); code != 0 {
 		t.Fatalf("retry ended %d: %s", code, errs)
 	}
@@ -52,17 +52,17 @@ func TestTheOwnerIsToldOnceForAnOrderAndOnceForAFaultInTheSettings(t *testing.T)
 		session := s.Buy(nil)
 		s.Eventually("the email needs a person", func() bool { return s.Status(session).Email.State == order.EmailAttention })
 	}
-	s.Eventually("the fault is told", func() bool { return count(order.ReasonEmailConfig) == 1 })
+	s.Eventually("the owner knows of the fault", func() bool { return count(order.ReasonEmailConfig) == 1 })
 	s.Sandbox.ClearFaults()
-	if _, errs, code := s.Command("retry", "--misconfigured", "--reason", "mended"); code != 0 {
+	if _, errs, code := s.Command("retry", "--misconfigured", "--reason", "fixed"); code != 0 {
 		t.Fatalf("retry --misconfigured ended %d: %s", code, errs)
 	}
-	if _, errs, code := s.Command("resend", "test/"+second, "--reason", "mended", "--to", "right@buyer.test"); code != 0 {
+	if _, errs, code := s.Command("resend", "test/"+second, "--reason", "fixed", "--to", "right@buyer.test"); code != 0 {
 		t.Fatalf("resend ended %d: %s", code, errs)
 	}
 	s.AwaitState(second, order.CustomerReady)
 	if count(order.ReasonEmailRefused) != 2 || count(order.ReasonEmailConfig) != 1 {
-		t.Errorf("told in the end: %v", told)
+		t.Errorf("alerted in the end: %v", alerted)
 	}
 	owners := 0
 	for _, m := range s.Sandbox.Messages() {
@@ -73,7 +73,7 @@ func TestTheOwnerIsToldOnceForAnOrderAndOnceForAFaultInTheSettings(t *testing.T)
 			}
 		}
 	}
-	if owners != 2 { // the one about the settings could not go: it is told by POST
+	if owners != 2 { // the one about the settings could not go: it is sent by POST
 		t.Errorf("%d emails to the owner, want one for each refused order", owners)
 	}
 }

@@ -31,7 +31,7 @@ func TestMoneyOfASaleFromBeforeDeliversNothing(t *testing.T) {
 	atCreem := sellAtCreem(t, s, sandbox.Checkout{Created: before})
 	_, err := s.Sandbox.ChangeCheckout(atCreem.ID, []byte(`{"refunds":[{"amount":400}]}`))
 	must(t, err)
-	tellOfCreem(t, s, sandbox.CreemEvent{Type: "refund.created", Checkout: atCreem.ID})
+	reportAtCreem(t, s, sandbox.CreemEvent{Type: "refund.created", Checkout: atCreem.ID})
 	sold["a part is refunded at Creem"] = atCreem.ID
 
 	// Two minutes later the provider is asked whose money it is.
@@ -55,7 +55,7 @@ func TestMoneyOfASaleFromBeforeDeliversNothing(t *testing.T) {
 	}
 
 	late := soldBefore(t, s, before) // a bank debit that took its time
-	if status := s.Tell(late, harness.Completed, ""); status != 200 {
+	if status := s.Report(late, harness.Completed, ""); status != 200 {
 		t.Fatalf("the sale was answered %d", status)
 	}
 	s.AwaitState(late, order.CustomerReady)

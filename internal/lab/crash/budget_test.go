@@ -11,7 +11,7 @@ import (
 	"handover/internal/order"
 )
 
-// Attempts are counted in the ledger: neither a second run nor a reset, in the middle or when all is spent, gives more.
+// Attempts are counted in the ledger: neither a second run nor a reset, in the middle or when all is exhausted, gives more.
 func TestASecondRunAndAResetDoNotRefillTheBudget(t *testing.T) {
 	t.Parallel()
 	s := crash.Open(t, crash.Options{Config: "[steps.email]\nattempts = 5\nfirst_wait = \"500ms\"\nfactor = 1\ncall_timeout = \"1s\"\n"})
@@ -21,17 +21,17 @@ func TestASecondRunAndAResetDoNotRefillTheBudget(t *testing.T) {
 	if err := s.Temporal.TerminateWorkflow(t.Context(), harness.WorkflowID(session), "", "a test"); err != nil {
 		t.Fatal(err)
 	}
-	if status := s.Tell(session, harness.Completed, ""); status != 200 {
+	if status := s.Report(session, harness.Completed, ""); status != 200 {
 		t.Fatalf("the webhook was answered %d", status)
 	}
 	s.AwaitFault("fired", f, 3)
 	reset(t, s, session)
 	want := delivered(1, 5)
 	want.Email, want.Buyer, want.Stopped, want.Attention = order.EmailAttention, order.CustomerEmailPending, 1, order.ReasonEmailExhausted
-	want.Messages[0].Accepted, want.Told = 0, false
+	want.Messages[0].Accepted, want.Complete = 0, false
 	s.AwaitOutcome(session, want)
 	if diff := cmp.Diff(want, s.Outcome(session)); diff != "" {
-		t.Errorf("when all is spent (-want +got):\n%s", diff)
+		t.Errorf("when all is exhausted (-want +got):\n%s", diff)
 	}
 	run := reset(t, s, session)
 	s.Eventually("the reset run listens", func() bool {

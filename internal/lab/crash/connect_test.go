@@ -32,7 +32,7 @@ api_url         = %q
 	s.StartStarter()
 	s.StartWorker()
 
-	tell := func(environment, account string) string {
+	report := func(environment, account string) string {
 		session := s.Checkout(holding(guide))
 		d := s.Deliver(sandbox.EventRequest{Type: harness.Completed, Session: session, Account: account, URL: s.PublicURL + "/webhooks/payments/" + environment})
 		if d.Statuses[0] != 200 {
@@ -40,8 +40,8 @@ api_url         = %q
 		}
 		return session
 	}
-	left := map[string]string{"test": tell("test", "acct_seller"), "seller": tell("seller", "acct_other")}
-	own, sellers := tell("test", ""), tell("seller", "acct_seller")
+	left := map[string]string{"test": report("test", "acct_seller"), "seller": report("seller", "acct_other")}
+	own, sellers := report("test", ""), report("seller", "acct_seller")
 
 	s.SettledOnce(own, 1)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

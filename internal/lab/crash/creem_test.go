@@ -47,7 +47,7 @@ func sellAtCreem(t *testing.T, s *crash.Shop, c sandbox.Checkout) sandbox.Checko
 	return c
 }
 
-func tellOfCreem(t *testing.T, s *crash.Shop, e sandbox.CreemEvent) {
+func reportAtCreem(t *testing.T, s *crash.Shop, e sandbox.CreemEvent) {
 	t.Helper()
 	d, err := s.Sandbox.DeliverCreem(t.Context(), e)
 	if err != nil {
@@ -64,7 +64,7 @@ func TestACheckoutAtCreemIsDeliveredOnceAndEndsWithItsRefund(t *testing.T) {
 	t.Parallel()
 	s := openCreem(t)
 	sold := sellAtCreem(t, s, sandbox.Checkout{Bare: true})
-	tellOfCreem(t, s, sandbox.CreemEvent{Type: "checkout.completed", Checkout: sold.ID, Copies: 5})
+	reportAtCreem(t, s, sandbox.CreemEvent{Type: "checkout.completed", Checkout: sold.ID, Copies: 5})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if n, reached := s.Sandbox.Wait(ctx, sandbox.WaitFor{What: "accepted", Order: "creem/" + sold.ID}, 1); !reached {
@@ -83,7 +83,7 @@ func TestACheckoutAtCreemIsDeliveredOnceAndEndsWithItsRefund(t *testing.T) {
 	if _, err := s.Sandbox.ChangeCheckout(sold.ID, []byte(`{"refunds":[{"amount":1210}]}`)); err != nil {
 		t.Fatal(err)
 	}
-	tellOfCreem(t, s, sandbox.CreemEvent{Type: "refund.created", Checkout: sold.ID, Copies: 2, Nested: "local"})
+	reportAtCreem(t, s, sandbox.CreemEvent{Type: "refund.created", Checkout: sold.ID, Copies: 2, Nested: "local"})
 	s.Eventually("the access has ended", func() bool { return status().CustomerState == order.CustomerEnded })
 	counts := s.Sandbox.Counts()
 	if got := counts.Emails.ByOrder["creem/"+sold.ID]; got != 1 {
@@ -96,9 +96,9 @@ func TestACheckoutAtCreemThatWasRefundedBeforeAnybodyLookedGivesNothing(t *testi
 	s := openCreem(t)
 	sold := sellAtCreem(t, s, sandbox.Checkout{Refunds: []sandbox.CreemRefund{{}}})
 	other := sellAtCreem(t, s, sandbox.Checkout{})
-	tellOfCreem(t, s, sandbox.CreemEvent{Type: "refund.created", Checkout: sold.ID})
-	tellOfCreem(t, s, sandbox.CreemEvent{Type: "checkout.completed", Checkout: sold.ID})
-	tellOfCreem(t, s, sandbox.CreemEvent{Type: "checkout.completed", Checkout: other.ID})
+	reportAtCreem(t, s, sandbox.CreemEvent{Type: "refund.created", Checkout: sold.ID})
+	reportAtCreem(t, s, sandbox.CreemEvent{Type: "checkout.completed", Checkout: sold.ID})
+	reportAtCreem(t, s, sandbox.CreemEvent{Type: "checkout.completed", Checkout: other.ID})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if n, reached := s.Sandbox.Wait(ctx, sandbox.WaitFor{What: "accepted", Order: "creem/" + other.ID}, 1); !reached {

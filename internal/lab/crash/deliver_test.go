@@ -157,13 +157,13 @@ func TestACompletedButUnpaidSessionIsDeliveredWhenTheMoneyCame(t *testing.T) {
 	if _, err := s.Sandbox.ChangeSession(session, []byte(`{"payment_status":"paid","payment_intent":{"status":"succeeded"}}`)); err != nil {
 		t.Fatal(err)
 	}
-	if status := s.Tell(session, "checkout.session.async_payment_succeeded", ""); status != 200 {
+	if status := s.Report(session, "checkout.session.async_payment_succeeded", ""); status != 200 {
 		t.Fatalf("the second event was answered %d", status)
 	}
 	s.SettledOnce(session, 1)
 
-	// The failure of the same payment, told late, takes nothing back.
-	if status := s.Tell(session, "checkout.session.async_payment_failed", ""); status != 200 {
+	// The failure of the same payment, reported late, takes nothing back.
+	if status := s.Report(session, "checkout.session.async_payment_failed", ""); status != 200 {
 		t.Fatalf("the late event was answered %d", status)
 	}
 	s.SettledOnce(session, 1)
@@ -174,7 +174,7 @@ func TestADelayedPaymentThatFailsEndsWithAClearPage(t *testing.T) {
 	s := crash.Open(t, crash.Options{})
 	session := s.Buy(func(c *sandbox.Session) { c.PaymentStatus = "unpaid" })
 	s.AwaitState(session, order.CustomerProcessing)
-	if status := s.Tell(session, "checkout.session.async_payment_failed", ""); status != 200 {
+	if status := s.Report(session, "checkout.session.async_payment_failed", ""); status != 200 {
 		t.Fatalf("answered %d", status)
 	}
 	s.AwaitState(session, order.CustomerFailed)
@@ -219,7 +219,7 @@ func TestAfterTheCatalogueIsMendedReplayDeliversWhatWasLeftAside(t *testing.T) {
 	mixed := s.Buy(func(c *sandbox.Session) { c.Items = append(c.Items, elsewhere) })
 	s.AwaitState(mixed, order.CustomerLooking)
 	if out, _, code := s.Command("replay", "--ignored"); code != 0 || !strings.Contains(out, "still has no product") {
-		t.Errorf("a replay before the catalogue was mended ended %d:\n%s", code, out)
+		t.Errorf("a replay before the catalogue was fixed ended %d:\n%s", code, out)
 	}
 
 	s.Worker.Stop()

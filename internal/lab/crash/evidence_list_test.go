@@ -27,7 +27,7 @@ SELECT coalesce(provider_id, '') FROM obligations WHERE session = $1 AND kind = 
 	return id
 }
 
-// Every answer was lost, no event comes, and the attempts are spent: the provider's list has the message. Other orders of
+// Every answer was lost, no event comes, and the attempts are exhausted: the provider's list has the message. Other orders of
 // the same buyer, whose messages look the same, are no doubt where their ids are known.
 func TestTheProvidersListSettlesAnEmailWhoseAnswersWereAllLost(t *testing.T) {
 	t.Parallel()
@@ -87,7 +87,7 @@ UPDATE obligations SET first_attempt_at = first_attempt_at - interval '24 hours'
 	}
 }
 
-// Somebody else has sent a message that looks the same: which of the two is ours cannot be told, and so neither is.
+// Somebody else has sent a message that looks the same: nobody can say which of the two is ours, so neither is.
 func TestTwoMessagesThatCanBeItAreNoEvidence(t *testing.T) {
 	t.Parallel()
 	s := crash.Open(t, crash.Options{Config: "[steps.email]\nattempts = 2\nfirst_wait = \"2s\"\n"})

@@ -62,7 +62,7 @@ func TestSixWishesAtOnceAreOneEmail(t *testing.T) {
 	s.SettledOnce(session, 2)
 }
 
-// Every answer was lost, and the attempts are spent: the provider's own event settles it, without a second email.
+// Every answer was lost, and the attempts are exhausted: the provider's own event settles it, without a second email.
 func TestAnEventOfTheProviderSettlesAnUncertainEmail(t *testing.T) {
 	t.Parallel()
 	s := crash.Open(t, crash.Options{Config: "[steps.email]\nattempts = 2\nfirst_wait = \"100ms\"\n"})

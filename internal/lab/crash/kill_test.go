@@ -92,7 +92,7 @@ func TestAStarterKilledBetweenStoringAndStartingLosesNothing(t *testing.T) {
 	}
 	session := s.Checkout(nil)
 	answered := make(chan int, 1)
-	go func() { answered <- s.Tell(session, harness.Completed, "") }()
+	go func() { answered <- s.Report(session, harness.Completed, "") }()
 	s.Eventually("the event is stored", func() bool {
 		out, _, _ := s.Command("list", "--pending", "--json")
 		return out != "[]\n" && out != ""
@@ -116,7 +116,7 @@ func TestFiftyWebhooksWhileTemporalIsAwayAreDeliveredOnceWhenItIsBack(t *testing
 	for i := range sessions {
 		sessions[i] = s.Checkout(nil)
 		calls.Go(func() {
-			if status := s.Tell(sessions[i], harness.Completed, fmt.Sprintf("evt_away%d", i)); status != 200 {
+			if status := s.Report(sessions[i], harness.Completed, fmt.Sprintf("evt_away%d", i)); status != 200 {
 				t.Errorf("a webhook was answered %d while Temporal was away", status)
 			}
 		})

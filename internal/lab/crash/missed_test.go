@@ -46,7 +46,7 @@ func (r reconciled) is(t *testing.T, when string, checked, repaired, ignored, le
 }
 
 // The endpoint was switched off for a day, and 200 buyers paid meanwhile. Some sessions of that day are not ours, some
-// were not paid, and some had been heard of.
+// were not paid, and some were known.
 func TestADayOfPaymentsNobodyToldOfIsDeliveredOnce(t *testing.T) {
 	t.Parallel()
 	s := crash.Open(t, crash.Options{})
@@ -67,7 +67,7 @@ func TestADayOfPaymentsNobodyToldOfIsDeliveredOnce(t *testing.T) {
 
 	runReconcile(t, s, 0, "--since", "72h", "--dry-run").is(t, "dry run", 203, 200, 2, 0)
 	if n := s.Sandbox.Counts().Emails.Accepted; n != 1 {
-		t.Errorf("%d messages after the dry run, want the one of the order that was heard of", n)
+		t.Errorf("%d messages after the dry run, want the one of the order that was known", n)
 	}
 	began := time.Now()
 	first := runReconcile(t, s, 0, "--since", "72h")
@@ -145,7 +145,7 @@ func trigger(t *testing.T, s *crash.Shop) {
 	s.Eventually("the schedule runs", func() bool { return schedule.Trigger(t.Context(), client.ScheduleTriggerOptions{}) == nil })
 }
 
-// What was refunded before anybody had heard of it is not given away.
+// What was refunded before any webhook reported it is not given away.
 func TestAMissedSaleThatWasRefundedMeanwhileGivesNothing(t *testing.T) {
 	t.Parallel()
 	s := crash.Open(t, crash.Options{})
@@ -161,7 +161,7 @@ func TestAMissedSaleThatWasRefundedMeanwhileGivesNothing(t *testing.T) {
 }
 
 // A run that is open may have missed the signal about a refund, as when an old worker took it. The ledger knows, and the
-// schedule tells it again.
+// schedule signals it again.
 func TestARefundThatTheOpenRunHasNotHeardOfIsDealtWith(t *testing.T) {
 	t.Parallel()
 	s := crash.Open(t, crash.Options{})

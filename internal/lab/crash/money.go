@@ -6,16 +6,16 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// AwaitReviewed waits until everything that was told about an order's money has been dealt with, and its workflow only
+// AwaitReviewed waits until everything that was reported about an order's money has been dealt with, and its workflow only
 // listens. From then on the order is as it stays, also where nothing was changed.
 func (s *Shop) AwaitReviewed(session string) {
 	s.t.Helper()
-	s.Eventually("what became of the money of "+session+" has been looked at", func() bool {
+	s.Eventually("what became of the money of "+session+" has been dealt with", func() bool {
 		return s.Reviewed(session) && s.idle(session)
 	})
 }
 
-// Reviewed says that everything that was told about the money of an order, of whatever environment, has been read at the
+// Reviewed says that everything that was reported about the money of an order, of whatever environment, has been read at the
 // provider, decided, and carried out.
 func (s *Shop) Reviewed(session string) (done bool) {
 	s.t.Helper()

@@ -15,29 +15,29 @@ import (
 	"handover/internal/order"
 )
 
-// Stripe tells of one refund in three kinds of events, and nobody is promised all of them, once, or in order.
+// Stripe reports one refund in three kinds of events, and nobody is promised all of them, once, or in order.
 var refundKinds = []string{"refund.created", "charge.refunded", "refund.updated"}
 
-// telling is the way in which one refund is told.
-type telling struct {
+// refundReport is the way in which one refund is reported.
+type refundReport struct {
 	name   string
 	kinds  []string
 	copies int
 	atOnce bool
 }
 
-func tellings() (all []telling) {
+func refundReports() (all []refundReport) {
 	for _, a := range refundKinds {
-		all = append(all, telling{name: "only " + a, kinds: []string{a}}, telling{name: "only " + a + ", ten times", kinds: []string{a}, copies: 10})
+		all = append(all, refundReport{name: "only " + a, kinds: []string{a}}, refundReport{name: "only " + a + ", ten times", kinds: []string{a}, copies: 10})
 		for _, b := range refundKinds {
 			for _, c := range refundKinds {
 				if a != b && b != c && a != c {
-					all = append(all, telling{name: strings.Join([]string{a, b, c}, ", ") + ", each twice", kinds: []string{a, b, c}, copies: 2})
+					all = append(all, refundReport{name: strings.Join([]string{a, b, c}, ", ") + ", each twice", kinds: []string{a, b, c}, copies: 2})
 				}
 			}
 		}
 	}
-	return append(all, telling{name: "all three at the same moment, five times each", kinds: refundKinds, copies: 5, atOnce: true})
+	return append(all, refundReport{name: "all three at the same moment, five times each", kinds: refundKinds, copies: 5, atOnce: true})
 }
 
 // Waiting for the one event that does not come, or doing it once more for each that does, are the two ways to get a refund
@@ -45,7 +45,7 @@ func tellings() (all []telling) {
 func TestOneRefundEndsAccessOnceInWhateverEventsItIsTold(t *testing.T) {
 	t.Parallel()
 	s := crash.Open(t, crash.Options{})
-	all := tellings()
+	all := refundReports()
 	sessions := make([]string, len(all))
 	for i := range all {
 		sessions[i] = s.Buy(holding(guide))
@@ -106,21 +106,21 @@ func TestARefundEndsItsOwnOrderAndNoOther(t *testing.T) {
 	}
 	s.SettledOnce(s.Buy(holding(guide)), 1)
 
-	// The sale told once more gives nothing back.
+	// The sale reported once more gives nothing back.
 	for _, session := range []string{first, terminated, deleted} {
-		if status := s.Tell(session, harness.Completed, ""); status != 200 {
-			t.Errorf("the sale told again was answered %d", status)
+		if status := s.Report(session, harness.Completed, ""); status != 200 {
+			t.Errorf("the sale reported again was answered %d", status)
 		}
 	}
 	s.SettledOnce(second, 1)
 	for _, session := range []string{first, terminated, deleted} {
 		if got := s.Outcome(session); got.Buyer != order.CustomerEnded || got.Granted != 0 || got.Grants != 2 || len(got.Messages) != 1 {
-			t.Errorf("after the sale was told again: %+v", got)
+			t.Errorf("after the sale was reported again: %+v", got)
 		}
 	}
 }
 
-// What was paid back before anybody heard of the sale is never given.
+// What was paid back before any webhook reported the sale is never given.
 func TestARefundThatComesBeforeItsSaleGivesNothing(t *testing.T) {
 	t.Parallel()
 	s := crash.Open(t, crash.Options{})
@@ -135,9 +135,9 @@ func TestARefundThatComesBeforeItsSaleGivesNothing(t *testing.T) {
 			session := s.Checkout(holding(guide))
 			happens(t, s, session)
 			if got := s.Status(session).CustomerState; got != order.CustomerWaiting {
-				t.Errorf("before the sale is told the page says %s", got)
+				t.Errorf("before the sale is reported the page says %s", got)
 			}
-			if status := s.Tell(session, harness.Completed, ""); status != 200 {
+			if status := s.Report(session, harness.Completed, ""); status != 200 {
 				t.Fatalf("the sale was answered %d", status)
 			}
 			s.AwaitState(session, order.CustomerEnded)
@@ -229,7 +229,7 @@ func ways(t *testing.T, s *crash.Shop, session string) []way {
 		{"the emailed link's file", http.MethodGet, byLink, ""},
 		{"the first bytes of it", http.MethodGet, byLink, "bytes=0-3"},
 		{"a download that goes on", http.MethodGet, byLink, "bytes=5-"},
-		{"a look at it", http.MethodHead, byLink, ""},
+		{"a HEAD of it", http.MethodHead, byLink, ""},
 		{"the page's file", http.MethodGet, byPage, ""},
 		{"a download from the page that goes on", http.MethodGet, byPage, "bytes=5-"},
 		{"the page", http.MethodGet, page, ""},

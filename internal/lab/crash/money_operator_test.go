@@ -59,8 +59,8 @@ func TestAnOperatorEndsGivesBackAndLinksAnew(t *testing.T) {
 			t.Errorf("%s of what has ended answered %+v", refused[0], got)
 		}
 	}
-	// The sale told once more does not overrule a person.
-	s.Tell(session, harness.Completed, "")
+	// The sale reported once more does not overrule a person.
+	s.Report(session, harness.Completed, "")
 
 	if got := decides(t, s, 0, "restore", "--reason", "it was none", key); got.Order != key || got.Outcome != "restoring" {
 		t.Errorf("restore answered %+v", got)
@@ -98,7 +98,7 @@ func TestAnOperatorEndsGivesBackAndLinksAnew(t *testing.T) {
 	status, _, _ := s.Command("status", key)
 	for _, why := range []string{"sold by mistake", "it was none", "the link was published"} {
 		if !strings.Contains(status, why) {
-			t.Errorf("the status does not tell of %q:\n%s", why, status)
+			t.Errorf("the status does not show %q:\n%s", why, status)
 		}
 	}
 	for _, command := range []string{"revoke", "restore", "relink"} {
@@ -135,8 +135,8 @@ func TestAPersonAnswersWhatAPartialRefundWasFor(t *testing.T) {
 	s.AwaitState(kept, order.CustomerEnded)
 }
 
-// The provider does not say how a refund stands, since the key is wrong. Access stays as it is and a person is told; when
-// the key is mended, retry goes on.
+// The provider does not say how a refund stands, since the key is wrong. Access stays as it is and a person is alerted; when
+// the key is right again, retry goes on.
 func TestARefundThatCannotBeReadIsHeldBackUntilRetry(t *testing.T) {
 	t.Parallel()
 	s := crash.Open(t, crash.Options{})
@@ -147,13 +147,13 @@ func TestARefundThatCannotBeReadIsHeldBackUntilRetry(t *testing.T) {
 	}
 	r, err := s.Sandbox.Refund(sandbox.Refund{Session: session})
 	must(t, err)
-	taken(t)(s.Sandbox.DeliverRefund(t.Context(), r.ID, sandbox.MoneyEvents{Types: []string{"charge.refunded"}})) // a second one would look again by itself
+	taken(t)(s.Sandbox.DeliverRefund(t.Context(), r.ID, sandbox.MoneyEvents{Types: []string{"charge.refunded"}})) // a second one would check again by itself
 	s.Eventually("a person is asked", func() bool { return len(attention(t, s)) == 1 })
 	if got := s.Status(session); got.Access.State != order.AccessGranted || got.CustomerState != order.CustomerReady {
 		t.Errorf("access is %s and the page says %s, while nobody knows better", got.Access.State, got.CustomerState)
 	}
 	s.Sandbox.ClearFaults()
-	out, errs, code := s.Command("retry", "--misconfigured", "--reason", "the key is mended", "--json")
+	out, errs, code := s.Command("retry", "--misconfigured", "--reason", "the key is right again", "--json")
 	if code != 0 || !strings.Contains(out, `"retrying"`) || !strings.Contains(out, session) {
 		t.Fatalf("retry ended %d:\n%s%s", code, out, errs)
 	}

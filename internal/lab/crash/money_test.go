@@ -52,7 +52,7 @@ func holding(items ...sandbox.Item) func(*sandbox.Session) {
 	}
 }
 
-// turn is one thing that happens to the money, and what the buyer sees once the shop was told of it.
+// turn is one thing that happens to the money, and what the buyer sees once a webhook has reported it.
 type turn struct {
 	happens func(*testing.T, *crash.Shop, string)
 	access  order.AccessState
@@ -82,7 +82,7 @@ func moneyID(kind string, n int, session string) string {
 	return fmt.Sprintf("%s_%d%s", kind, n, strings.TrimPrefix(session, "cs_test_"))
 }
 
-// refund gives an amount back, all that is left when it is 0, and tells of it in the way that Stripe does.
+// refund gives an amount back, all that is left when it is 0, and reports it in the way that Stripe does.
 func refund(n int, amount int64, status string) func(*testing.T, *crash.Shop, string) {
 	return func(t *testing.T, s *crash.Shop, session string) {
 		r, err := s.Sandbox.Refund(sandbox.Refund{ID: moneyID("re", n, session), Session: session, Amount: amount, Status: status})
@@ -152,7 +152,7 @@ var fortunes = []struct {
 	{"one of three licences that end by themselves", holding(times(app, 3)), []turn{stays(refund(1, 900, "succeeded"), 2)}},
 	{"the same, then the rest", holding(times(app, 3)), []turn{stays(refund(1, 900, "succeeded"), 2), ends(refund(2, 1800, "succeeded"))}},
 	{"the same, and the first fails", holding(times(app, 3)), []turn{stays(refund(1, 900, "succeeded"), 2), stays(refundIs(1, "failed"), 3)}},
-	{"one of two items, told by its price", holding(guide, app), []turn{stays(refund(1, 900, "succeeded"), 2)}},
+	{"one of two items, known by its price", holding(guide, app), []turn{stays(refund(1, 900, "succeeded"), 2)}},
 	{"one of two items of one price", holding(birds, app), []turn{asks(refund(1, 900, "succeeded"), 2)}},
 	{"a print", holding(prints), []turn{stays(refund(1, 0, "succeeded"), 1)}},
 	{"a print and a guide", holding(prints, guide), []turn{stays(refund(1, 0, "succeeded"), 1)}},
@@ -164,7 +164,7 @@ var fortunes = []struct {
 	{"a dispute, and the money given back", holding(guide), []turn{holds(dispute("needs_response")), ends(refund(1, 0, "succeeded")), ends(disputeIs("won"))}},
 }
 
-// Every way that money can go after it was paid, told to a running shop. Access follows the money and the policy of the
+// Every way that money can go after it was paid, reported to a running shop. Access follows the money and the policy of the
 // product, under the same keys and the same link; nobody gets another email; what a refund was for is never guessed. All
 // orders live at the same time, turn by turn.
 func TestAccessFollowsTheMoneyAndNobodyIsWrittenToAgain(t *testing.T) {
@@ -192,7 +192,7 @@ func TestAccessFollowsTheMoneyAndNobodyIsWrittenToAgain(t *testing.T) {
 		for i, f := range fortunes {
 			if n < len(f.turns) {
 				t.Run(fmt.Sprintf("%s, turn %d", f.name, n+1), func(t *testing.T) {
-					judgeTurn(t, s.In(t), sessions[i], f.turns[n])
+					checkTurn(t, s.In(t), sessions[i], f.turns[n])
 					if got := reasons["test/"+sessions[i]]; got != f.turns[n].reason {
 						t.Errorf("a person is asked for the reason %q, want %q", got, f.turns[n].reason)
 					}
@@ -202,8 +202,8 @@ func TestAccessFollowsTheMoneyAndNobodyIsWrittenToAgain(t *testing.T) {
 	}
 }
 
-// judgeTurn holds what the buyer can see against what the turn has to come to.
-func judgeTurn(t *testing.T, s *crash.Shop, session string, want turn) {
+// checkTurn holds what the buyer can see against what the turn has to lead to.
+func checkTurn(t *testing.T, s *crash.Shop, session string, want turn) {
 	page, m := s.Status(session), s.Message(session)
 	if opens := len(page.Downloads) + len(page.Licenses); page.Access.State != want.access || page.CustomerState != want.buyer || opens != want.opens {
 		t.Errorf("access %s, the page says %s and opens %d; want %s, %s and %d",

@@ -33,10 +33,10 @@ func TestTwentyCopiesAnotherEventAndAReplayAfterDeletionDeliverOnce(t *testing.T
 	}
 	run := newestRun(t, s, session)
 
-	if status := s.Tell(session, harness.Completed, "evt_second"); status != 200 {
+	if status := s.Report(session, harness.Completed, "evt_second"); status != 200 {
 		t.Fatalf("another event was answered %d", status)
 	}
-	if status := s.Tell(session, harness.Completed, "evt_first"); status != 200 {
+	if status := s.Report(session, harness.Completed, "evt_first"); status != 200 {
 		t.Fatalf("a duplicate was answered %d", status)
 	}
 	if got := newestRun(t, s, session); got != run {
@@ -44,10 +44,10 @@ func TestTwentyCopiesAnotherEventAndAReplayAfterDeletionDeliverOnce(t *testing.T
 	}
 
 	remove(t, s, session)
-	if status := s.Tell(session, harness.Completed, "evt_first"); status != 200 {
+	if status := s.Report(session, harness.Completed, "evt_first"); status != 200 {
 		t.Fatalf("the replay was answered %d", status)
 	}
-	if status := s.Tell(session, harness.Completed, "evt_third"); status != 200 {
+	if status := s.Report(session, harness.Completed, "evt_third"); status != 200 {
 		t.Fatalf("a third event was answered %d", status)
 	}
 	if newestRun(t, s, session) != "" {
@@ -62,7 +62,7 @@ func TestTwoEventsOfOneSessionAtTheSameMomentDeliverOnce(t *testing.T) {
 	session := s.Checkout(nil)
 	done := make(chan int, 10)
 	for range 10 {
-		go func() { done <- s.Tell(session, harness.Completed, "") }()
+		go func() { done <- s.Report(session, harness.Completed, "") }()
 	}
 	for range 10 {
 		if status := <-done; status != 200 {
@@ -100,7 +100,7 @@ func TestResetToTheFirstTaskRepeatsNothing(t *testing.T) {
 		t.Errorf("the reset sent something again: %+v", after.Emails)
 	}
 	if before.Stripe.Retrieves[session] != after.Stripe.Retrieves[session] {
-		t.Error("the reset looked at a confirmed payment again")
+		t.Error("the reset read a confirmed payment again")
 	}
 
 	// A genuinely new request after the reset is carried out, and shows the same licence key.
@@ -123,13 +123,13 @@ func TestTerminateAndTheWebhookAgainRepeatsNothing(t *testing.T) {
 	if err := c.TerminateWorkflow(t.Context(), harness.WorkflowID(finished), "", "a test"); err != nil {
 		t.Fatal(err)
 	}
-	s.Tell(finished, harness.Completed, "")
+	s.Report(finished, harness.Completed, "")
 	s.SettledOnce(finished, 1)
 
 	// Terminated in the middle: access is given, the email is not. The next webhook finishes it, and grants nothing again.
 	f := s.Fault(sandbox.Fault{Target: "resend.send", Mode: "refuse", Status: 500})
 	half := s.Checkout(nil)
-	s.Tell(half, harness.Completed, "evt_half")
+	s.Report(half, harness.Completed, "evt_half")
 	s.AwaitFault("fired", f, 1)
 	s.Eventually("access is given", func() bool { return s.Status(half).Access.State == order.AccessGranted })
 	if err := c.TerminateWorkflow(t.Context(), harness.WorkflowID(half), "", "a test"); err != nil {
@@ -137,7 +137,7 @@ func TestTerminateAndTheWebhookAgainRepeatsNothing(t *testing.T) {
 	}
 	s.Sandbox.ClearFaults()
 	retrieves := s.Sandbox.Counts().Stripe.Retrieves[half]
-	if status := s.Tell(half, harness.Completed, "evt_half"); status != 200 {
+	if status := s.Report(half, harness.Completed, "evt_half"); status != 200 {
 		t.Fatalf("answered %d", status)
 	}
 	s.SettledOnce(half, 1)

@@ -21,7 +21,7 @@ const (
 	BuyerName  = "Ada Lovelace"
 )
 
-// Checkout makes a paid session of the guide, changed as the test wants, without telling anybody.
+// Checkout makes a paid session of the guide, changed as the test wants, and no webhook reports it.
 func (s *Shop) Checkout(change func(*sandbox.Session)) string {
 	s.t.Helper()
 	session := sandbox.Session{
@@ -36,8 +36,8 @@ func (s *Shop) Checkout(change func(*sandbox.Session)) string {
 	return made.ID
 }
 
-// Tell delivers an event of a session once, and returns the status it was answered with.
-func (s *Shop) Tell(session, kind, eventID string) int {
+// Report delivers an event of a session once, and returns the status it was answered with.
+func (s *Shop) Report(session, kind, eventID string) int {
 	s.t.Helper()
 	return s.Deliver(sandbox.EventRequest{Type: kind, Session: session, EventID: eventID}).Statuses[0]
 }
@@ -50,11 +50,11 @@ func (s *Shop) Deliver(event sandbox.EventRequest) sandbox.Delivery {
 	return d
 }
 
-// Buy makes a paid session and tells the shop.
+// Buy makes a paid session and reports it to the shop.
 func (s *Shop) Buy(change func(*sandbox.Session)) string {
 	s.t.Helper()
 	session := s.Checkout(change)
-	if status := s.Tell(session, harness.Completed, ""); status != 200 {
+	if status := s.Report(session, harness.Completed, ""); status != 200 {
 		s.t.Fatalf("the webhook was answered %d", status)
 	}
 	return session

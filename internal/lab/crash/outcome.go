@@ -13,7 +13,7 @@ import (
 	"handover/internal/order"
 )
 
-// Outcome is what an order has come to: the three facts as the buyer sees them, what the ledger holds, and what the
+// Outcome is what an order has become: the three facts as the buyer sees them, what the ledger holds, and what the
 // sandbox counted.
 type Outcome struct {
 	Payment   order.PaymentState
@@ -26,8 +26,8 @@ type Outcome struct {
 	Claims    int // obligations that somebody holds
 	Granted   int // grants that open
 	Grants    int // of whatever state
-	// Told says that the newest message holds exactly the licence keys of the ledger.
-	Told      bool
+	// Complete says that the newest message holds exactly the licence keys of the ledger.
+	Complete  bool
 	Retrieves int
 	Messages  []Sent // by generation
 }
@@ -35,7 +35,7 @@ type Outcome struct {
 // Sent is what the sandbox saw of one generation of the email.
 type Sent struct{ Calls, Accepted, Bodies int }
 
-// Outcome tells what the order has come to so far.
+// Outcome is what the order has become so far.
 func (s *Shop) Outcome(session string) Outcome {
 	s.t.Helper()
 	status := s.Status(session)
@@ -55,7 +55,7 @@ SELECT coalesce((SELECT reason FROM attention w WHERE w.session = o.session ORDE
 FROM orders o WHERE session = $1`, session).
 			Scan(&o.Attention, &o.Open, &o.Stopped, &o.Claims, &o.Granted, &o.Grants, &keys, &generations)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return nil // nobody has told of it yet
+			return nil // no webhook has reported it yet
 		}
 		return err
 	})
@@ -67,17 +67,17 @@ FROM orders o WHERE session = $1`, session).
 	}
 	for _, m := range s.Sandbox.Messages() {
 		if strings.HasPrefix(m.Key, "handover/test/"+session+"/") {
-			o.Told = slices.Equal(slices.Sorted(slices.Values(harness.Licenses(m.Text))), keys)
+			o.Complete = slices.Equal(slices.Sorted(slices.Values(harness.Licenses(m.Text))), keys)
 		}
 	}
 	return o
 }
 
 // AwaitOutcome waits until nothing is left to do on an order, its workflow only listens, and the buyer sees what is
-// wanted. Whether the numbers are right as well is for the test to compare: a wrong one must not look like a slow one.
+// wanted. Whether the numbers are right as well is for the test to compare: a wrong one must not pass for a slow one.
 func (s *Shop) AwaitOutcome(session string, want Outcome) {
 	s.t.Helper()
-	s.Eventually(session+" has come to its end", func() bool {
+	s.Eventually(session+" has ended", func() bool {
 		got := s.Outcome(session)
 		return got.Buyer == want.Buyer && got.Email == want.Email && got.Open == 0 && len(got.Messages) >= len(want.Messages) && s.idle(session)
 	})

@@ -31,7 +31,7 @@ call_timeout = "1s"
 // of docs/failure-modes.md.
 type place struct {
 	row, point string
-	// prepare makes an order that comes to the point when told to.
+	// prepare makes an order that comes to the point when asked to.
 	prepare func(*testing.T, *crash.Shop) (session string, comes func())
 	// want is the outcome when the worker dies or freezes there.
 	want crash.Outcome
@@ -71,7 +71,7 @@ func ptr(o crash.Outcome) *crash.Outcome { return &o }
 func delivered(retrieves int, calls ...int) crash.Outcome {
 	o := crash.Outcome{
 		Payment: order.PaymentConfirmed, Access: order.AccessGranted, Email: order.EmailAccepted, Buyer: order.CustomerReady,
-		Granted: 3, Grants: 3, Told: true, Retrieves: retrieves,
+		Granted: 3, Grants: 3, Complete: true, Retrieves: retrieves,
 	}
 	for _, n := range calls {
 		o.Messages = append(o.Messages, crash.Sent{Calls: n, Accepted: 1, Bodies: 1})
@@ -93,7 +93,7 @@ func twoUnits(c *sandbox.Session) { c.Items[0].Quantity = 2 }
 func bought(t *testing.T, s *crash.Shop) (string, func()) {
 	session := s.Checkout(twoUnits)
 	return session, func() {
-		if status := s.Tell(session, harness.Completed, ""); status != 200 {
+		if status := s.Report(session, harness.Completed, ""); status != 200 {
 			t.Fatalf("the webhook was answered %d", status)
 		}
 	}
@@ -125,28 +125,28 @@ func refunded(t *testing.T, s *crash.Shop) (string, func()) {
 	}
 }
 
-// standing is an order that stands at its place.
-type standing struct {
+// heldOrder is an order that is held at its place.
+type heldOrder struct {
 	place
 	session string
 	*harness.Held
 }
 
 // occupy brings one order to each place.
-func occupy(t *testing.T, s *crash.Shop, places []place) []standing {
+func occupy(t *testing.T, s *crash.Shop, places []place) []heldOrder {
 	t.Helper()
-	var all []standing
+	var all []heldOrder
 	for _, p := range places {
 		session, comes := p.prepare(t, s)
 		s.Arm(p.point, 1)
 		comes()
-		all = append(all, standing{p, session, s.At(p.point)})
+		all = append(all, heldOrder{p, session, s.At(p.point)})
 	}
 	return all
 }
 
-// judged waits until all orders have come to their ends, and compares each with what is wanted.
-func judged(t *testing.T, s *crash.Shop, all []standing) {
+// checkAll waits until all orders have come to their ends, and compares each with what is wanted.
+func checkAll(t *testing.T, s *crash.Shop, all []heldOrder) {
 	t.Helper()
 	for _, at := range all {
 		s.AwaitOutcome(at.session, at.want)

@@ -10,7 +10,7 @@ import (
 	"handover/internal/order"
 )
 
-// Orders whose workflow was lost, with money on its way and with an email still owed, are found and finished without
+// Orders whose workflow was lost, with money on its way and with an email still pending, are found and finished without
 // anybody asking. Those that are under way are left alone.
 func TestReconcileStartsWhatHasNoRun(t *testing.T) {
 	t.Parallel()

@@ -40,15 +40,15 @@ func TestAFinalRefusalStopsAtOnceAndKeepsTheAccess(t *testing.T) {
 			}
 			out, _, _ := s.Command("status", "test/"+session)
 			if !strings.Contains(out, c.reason.Title()) || !strings.Contains(out, "NEEDS ATTENTION") {
-				t.Errorf("the status does not tell that it needs attention and why, %s:\n%s", c.reason, out)
+				t.Errorf("the status does not say that it needs attention and why, %s:\n%s", c.reason, out)
 			}
 			s.Sandbox.ClearFaults()
-			if _, errs, code := s.Command("resend", "test/"+session, "--reason", "mended"); code != 0 {
+			if _, errs, code := s.Command("resend", "test/"+session, "--reason", "fixed"); code != 0 {
 				t.Fatalf("resend ended %d: %s", code, errs)
 			}
 			s.AwaitState(session, order.CustomerReady)
 			if out, _, _ := s.Command("list", "--attention"); strings.Contains(out, session) {
-				t.Error("a mended order is still on the attention list")
+				t.Error("a repaired order is still on the attention list")
 			}
 		})
 	}
@@ -60,7 +60,7 @@ func TestARateLimitIsWaitedForAndSpendsNothing(t *testing.T) {
 	f := s.Fault(sandbox.Fault{Target: "resend.send", Mode: "rate_limit", RetryAfter: 2, Times: 1})
 	session := s.Checkout(nil)
 	began := time.Now()
-	s.Tell(session, harness.Completed, "")
+	s.Report(session, harness.Completed, "")
 	s.AwaitFault("fired", f, 1)
 	s.SettledOnce(session, 1)
 	if took := time.Since(began); took < 2*time.Second {
@@ -69,7 +69,7 @@ func TestARateLimitIsWaitedForAndSpendsNothing(t *testing.T) {
 	var attempts int
 	row := s.Database().QueryRow(t.Context(), `SELECT attempts FROM obligations WHERE session = $1 AND kind = 'email'`, session)
 	if err := row.Scan(&attempts); err != nil || attempts != 1 {
-		t.Errorf("%d attempts were spent, %v; a rate limit spends none", attempts, err)
+		t.Errorf("%d attempts were counted, %v; a rate limit counts as none", attempts, err)
 	}
 }
 
@@ -82,9 +82,9 @@ func TestASessionTheProviderDoesNotKnowNeedsAPerson(t *testing.T) {
 	if got := s.Sandbox.Counts().Stripe.Retrieves[session]; got != 1 {
 		t.Errorf("%d reads, want 1: a session that is not there does not come with repeating", got)
 	}
-	// The next event looks again.
+	// The next event has it read again.
 	s.Sandbox.ClearFaults()
-	s.Tell(session, harness.Completed, "")
+	s.Report(session, harness.Completed, "")
 	s.SettledOnce(session, 1)
 }
 

@@ -27,21 +27,21 @@ func reconcile(t *testing.T, s *crash.Shop) {
 
 func TestTheOwnerIsRemindedOnceADayInOneMessage(t *testing.T) {
 	t.Parallel()
-	told := make(chan notify.Alert, 10)
+	alerts := make(chan notify.Alert, 10)
 	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		var a notify.Alert
 		if err := json.NewDecoder(r.Body).Decode(&a); err != nil {
 			t.Error(err)
 		}
-		told <- a
+		alerts <- a
 	}))
 	t.Cleanup(hook.Close)
 	s := crash.Open(t, crash.Options{Config: "[alerts]\nurl = \"" + hook.URL + "\"\n"})
 	s.Fault(sandbox.Fault{Target: "resend.send", Mode: "refuse", Status: 422, Name: "validation_error"})
 	sessions := []string{s.Buy(nil), s.Buy(nil)}
 	for range sessions {
-		if a := <-told; a.Reason != order.ReasonEmailRefused {
-			t.Fatalf("told %+v", a)
+		if a := <-alerts; a.Reason != order.ReasonEmailRefused {
+			t.Fatalf("alerted of %+v", a)
 		}
 	}
 	reconcile(t, s)
@@ -55,9 +55,9 @@ func TestTheOwnerIsRemindedOnceADayInOneMessage(t *testing.T) {
 	}
 	reconcile(t, s)
 	reconcile(t, s)
-	reminder := <-told
-	if reminder.Reason != order.ReasonStillWaiting || reminder.Waiting != 2 || len(reminder.Orders) != 2 || len(told) != 0 {
-		t.Fatalf("reminded by %+v, and %d more", reminder, len(told))
+	reminder := <-alerts
+	if reminder.Reason != order.ReasonStillWaiting || reminder.Waiting != 2 || len(reminder.Orders) != 2 || len(alerts) != 0 {
+		t.Fatalf("reminded by %+v, and %d more", reminder, len(alerts))
 	}
 	for _, w := range reminder.Orders {
 		if !strings.Contains(w.Next, "starter resend "+w.Order) || w.AgeSeconds < 2*86400 {

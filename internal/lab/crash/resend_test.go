@@ -36,7 +36,7 @@ func TestResendFromTheCommandLineIsANewGenerationWhileOpenAndAfterClosing(t *tes
 	}
 	s.SettledOnce(session, 2)
 	if got := s.Sandbox.Counts().Stripe.Retrieves[session]; got != retrieves {
-		t.Errorf("the new run looked at a confirmed payment again")
+		t.Errorf("the new run read a confirmed payment again")
 	}
 
 	out, errs, code = s.Command("resend", "test/"+session, "--to", "ada@elsewhere.test", "--reason", "mistyped", "--json")
@@ -60,7 +60,7 @@ func TestResendFromTheCommandLineIsANewGenerationWhileOpenAndAfterClosing(t *tes
 	}
 	status, _, _ := s.Command("status", "test/"+session)
 	if !strings.Contains(status, "asked by telephone") || strings.Contains(status, "ada@elsewhere.test") {
-		t.Errorf("the status should tell the reason and mask the address:\n%s", status)
+		t.Errorf("the status should show the reason and mask the address:\n%s", status)
 	}
 }
 
@@ -143,7 +143,7 @@ func TestResendAsAnUpdateAnswersAndItsIdentityCounts(t *testing.T) {
 	s.SettledOnce(session, 2)
 }
 
-// Temporal tells the sender of a malformed signal that it went, and drops it: so signals are read raw.
+// Temporal reports to the sender of a malformed signal that it went, and drops it: so signals are read raw.
 func TestASignalThatCannotBeReadIsRefusedVisibly(t *testing.T) {
 	t.Parallel()
 	s := crash.Open(t, crash.Options{})
@@ -217,12 +217,12 @@ func TestTheBuyerMaySendItAgainWithinLimits(t *testing.T) {
 		return resp.StatusCode
 	}
 	if got := again(); got != http.StatusOK {
-		t.Fatalf("the first wish was answered %d", got)
+		t.Fatalf("the first request was answered %d", got)
 	}
 	s.AwaitAccepted(session, 2)
 	s.SettledOnce(session, 2)
 	if got := again(); got != http.StatusTooManyRequests {
-		t.Errorf("the second wish within ten minutes was answered %d", got)
+		t.Errorf("the second request within ten minutes was answered %d", got)
 	}
 	s.SettledOnce(session, 2)
 }

@@ -15,7 +15,7 @@ func TestRetryWorksOnAStoppedEmailUnderTheSameKey(t *testing.T) {
 	s := crash.Open(t, crash.Options{Config: "[steps.email]\nattempts = 2\nfirst_wait = \"100ms\"\n"})
 	s.Fault(sandbox.Fault{Target: "resend.send", Mode: "refuse", Status: 503})
 	session := s.Buy(nil)
-	s.Eventually("the attempts are spent", func() bool {
+	s.Eventually("the attempts are exhausted", func() bool {
 		state := s.Status(session).Email.State
 		return state == order.EmailAttention || state == order.EmailUncertain
 	})
@@ -62,7 +62,7 @@ func TestRetryOfEverythingThatAFaultInTheSettingsHeldBack(t *testing.T) {
 	s.AwaitState(unread, order.CustomerLooking)
 	s.Sandbox.ClearFaults()
 
-	out, errs, code := s.Command("retry", "--misconfigured", "--reason", "the keys are mended")
+	out, errs, code := s.Command("retry", "--misconfigured", "--reason", "the keys are right again")
 	if code != 0 || strings.Count(out, "worked on again") != 4 {
 		t.Fatalf("retry --misconfigured ended %d:\n%s%s", code, out, errs)
 	}

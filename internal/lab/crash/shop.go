@@ -127,7 +127,7 @@ func (s *Shop) At(point string) *harness.Held {
 // Eventually waits until the condition holds, or fails the test.
 func (s *Shop) Eventually(what string, holds func() bool) { s.t.Helper(); await.True(s.t, what, holds) }
 
-// Status is an order as the order page tells it; empty while it does not answer.
+// Status is an order as the order page shows it; empty while it does not answer.
 func (s *Shop) Status(session string) order.StatusJSON {
 	s.t.Helper()
 	status, _ := harness.Status(s.t.Context(), s.PublicURL, "test/"+session)

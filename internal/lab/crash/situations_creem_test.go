@@ -11,7 +11,7 @@ import (
 	"handover/internal/order"
 )
 
-// atCreem is an order of the shop's Creem environment as its page tells it.
+// atCreem is an order of the shop's Creem environment as its page shows it.
 func atCreem(t *testing.T, s *crash.Shop, checkout string) (status order.StatusJSON) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.PublicURL+"/orders/creem/"+checkout, nil)
@@ -24,7 +24,7 @@ func atCreem(t *testing.T, s *crash.Shop, checkout string) (status order.StatusJ
 	return status
 }
 
-// creemTurn is one thing that becomes true at Creem, the event that tells of it, and what the buyer then sees.
+// creemTurn is one thing that becomes true at Creem, the event that reports it, and what the buyer then sees.
 type creemTurn struct {
 	change, event string
 	copies        int
@@ -33,7 +33,7 @@ type creemTurn struct {
 }
 
 // creemFortunes are what can become of a checkout. Creem has one event for a refund and one for a chargeback, and none for
-// what follows; what it has not told of is not known.
+// what follows; what it has not reported is not known.
 var creemFortunes = []struct {
 	name   string
 	sold   sandbox.Checkout
@@ -41,13 +41,13 @@ var creemFortunes = []struct {
 	emails int
 }{
 	{"paid", sandbox.Checkout{}, []creemTurn{{"", "checkout.completed", 5, order.CustomerReady, 2}}, 1},
-	{"three units, told by ids only", sandbox.Checkout{Units: 3, Bare: true}, []creemTurn{{"", "checkout.completed", 1, order.CustomerReady, 4}}, 1},
+	{"three units, named by ids only", sandbox.Checkout{Units: 3, Bare: true}, []creemTurn{{"", "checkout.completed", 1, order.CustomerReady, 4}}, 1},
 	{"nothing to pay", sandbox.Checkout{Free: true}, []creemTurn{{"", "checkout.completed", 1, order.CustomerReady, 2}}, 1},
 	{"completed, and the order is paid later", sandbox.Checkout{Status: "processing"}, []creemTurn{
 		{"", "checkout.completed", 1, order.CustomerProcessing, 0},
 		{`{"status":"completed","order_status":"paid"}`, "checkout.completed", 1, order.CustomerReady, 2}}, 1},
 	{"a subscription's", sandbox.Checkout{Recurring: true}, []creemTurn{{"", "checkout.completed", 1, order.CustomerNotOurs, 0}}, 0},
-	{"refunded in full, told five times", sandbox.Checkout{}, []creemTurn{
+	{"refunded in full, reported five times", sandbox.Checkout{}, []creemTurn{
 		{"", "checkout.completed", 1, order.CustomerReady, 2}, {`{"refunds":[{}]}`, "refund.created", 5, order.CustomerEnded, 0}}, 1},
 	{"a part given back", sandbox.Checkout{}, []creemTurn{
 		{"", "checkout.completed", 1, order.CustomerReady, 2}, {`{"refunds":[{"amount":400}]}`, "refund.created", 1, order.CustomerReady, 2}}, 1},
@@ -58,7 +58,7 @@ var creemFortunes = []struct {
 		{"", "checkout.completed", 1, order.CustomerReady, 2}, {`{"refunds":[{"status":"failed"}]}`, "refund.created", 1, order.CustomerReady, 2}}, 1},
 	{"charged back", sandbox.Checkout{}, []creemTurn{
 		{"", "checkout.completed", 1, order.CustomerReady, 2}, {`{"dispute":"disp_1"}`, "dispute.created", 2, order.CustomerOnHold, 0}}, 1},
-	{"refunded, and nobody had told of the sale", sandbox.Checkout{}, []creemTurn{{`{"refunds":[{}]}`, "refund.created", 1, order.CustomerEnded, 0}}, 0},
+	{"refunded, and no webhook had reported the sale", sandbox.Checkout{}, []creemTurn{{`{"refunds":[{}]}`, "refund.created", 1, order.CustomerEnded, 0}}, 0},
 }
 
 func TestACheckoutAtCreemFollowsItsMoney(t *testing.T) {
@@ -77,7 +77,7 @@ func TestACheckoutAtCreemFollowsItsMoney(t *testing.T) {
 				_, err := s.Sandbox.ChangeCheckout(sold[i], []byte(turn.change))
 				must(t, err)
 			}
-			tellOfCreem(t, s, sandbox.CreemEvent{Type: f.turns[n].event, Checkout: sold[i], Copies: f.turns[n].copies})
+			reportAtCreem(t, s, sandbox.CreemEvent{Type: f.turns[n].event, Checkout: sold[i], Copies: f.turns[n].copies})
 		}
 		for i, f := range creemFortunes {
 			if n >= len(f.turns) {

@@ -24,7 +24,7 @@ const (
 
 func unpaid(c *sandbox.Session) { c.PaymentStatus = "unpaid" }
 
-// step is one thing that happens to a session, or that the shop is told of it.
+// step is one thing that happens to a session, or that the shop is informed of.
 type step func(*testing.T, *crash.Shop, string)
 
 func changes(patch string) step {
@@ -34,23 +34,23 @@ func changes(patch string) step {
 	}
 }
 
-// tells tells of the kinds of events one after the other.
-func tells(kinds ...string) step {
+// tells reports the kinds of events one after the other.
+func reports(kinds ...string) step {
 	return func(t *testing.T, s *crash.Shop, session string) {
 		for _, kind := range kinds {
-			if status := s.Tell(session, kind, ""); status != 200 {
+			if status := s.Report(session, kind, ""); status != 200 {
 				t.Errorf("%s was answered %d", kind, status)
 			}
 		}
 	}
 }
 
-// tellsAtOnce tells of all of them at the same moment.
-func tellsAtOnce(kinds ...string) step {
+// reportsAtOnce delivers all of them at the same moment.
+func reportsAtOnce(kinds ...string) step {
 	return func(t *testing.T, s *crash.Shop, session string) {
 		var calls sync.WaitGroup
 		for _, kind := range kinds {
-			calls.Go(func() { tells(kind)(t, s, session) })
+			calls.Go(func() { reports(kind)(t, s, session) })
 		}
 		calls.Wait()
 	}
@@ -70,35 +70,35 @@ var situations = []struct {
 	files int // that the buyer can fetch in the end
 	keys  int // licence keys that the buyer has in the end
 }{
-	{"the success of a delayed payment is all that is told", unpaid, []step{changes(arrives), tells(paidLate)}, 1, 1},
-	{"both are told at the same moment", unpaid, []step{changes(arrives), tellsAtOnce(harness.Completed, paidLate)}, 1, 1},
-	{"the success is told before the checkout", unpaid, []step{changes(arrives), tells(paidLate, harness.Completed)}, 1, 1},
+	{"the success of a delayed payment is all that is reported", unpaid, []step{changes(arrives), reports(paidLate)}, 1, 1},
+	{"both are reported at the same moment", unpaid, []step{changes(arrives), reportsAtOnce(harness.Completed, paidLate)}, 1, 1},
+	{"the success is reported before the checkout", unpaid, []step{changes(arrives), reports(paidLate, harness.Completed)}, 1, 1},
 	{"a delayed payment fails, and a later attempt succeeds", unpaid, []step{
-		tells(harness.Completed), shows(order.CustomerProcessing), tells(failedLate), shows(order.CustomerFailed), changes(arrives), tells(paidLate)}, 1, 1},
-	{"the failure is told again after the success", unpaid, []step{
-		tells(harness.Completed), changes(arrives), tells(paidLate), shows(order.CustomerReady), tells(failedLate, failedLate)}, 1, 1},
+		reports(harness.Completed), shows(order.CustomerProcessing), reports(failedLate), shows(order.CustomerFailed), changes(arrives), reports(paidLate)}, 1, 1},
+	{"the failure is reported again after the success", unpaid, []step{
+		reports(harness.Completed), changes(arrives), reports(paidLate), shows(order.CustomerReady), reports(failedLate, failedLate)}, 1, 1},
 	{"success and failure at the same moment, and the money is there", unpaid, []step{
-		tells(harness.Completed), shows(order.CustomerProcessing), changes(arrives), tellsAtOnce(paidLate, failedLate)}, 1, 1},
+		reports(harness.Completed), shows(order.CustomerProcessing), changes(arrives), reportsAtOnce(paidLate, failedLate)}, 1, 1},
 	{"a session that expired, and was paid all the same", func(c *sandbox.Session) { c.Status, c.PaymentStatus = "open", "unpaid" }, []step{
-		changes(`{"status":"expired"}`), tells(expired), shows(order.CustomerWaiting), changes(arrives), tells(harness.Completed)}, 1, 1},
-	{"it is told that a paid session expired", nil, []step{tells(expired, harness.Completed)}, 1, 1},
-	{"nothing to pay", func(c *sandbox.Session) { c.PaymentStatus, c.Amount = "no_payment_required", 0 }, []step{tells(harness.Completed)}, 1, 1},
-	{"paid, and the total is zero", func(c *sandbox.Session) { c.Amount = 0 }, []step{tells(harness.Completed)}, 1, 1},
-	{"two endpoints tell of one sale under two event ids", nil, []step{tellsAtOnce(harness.Completed, harness.Completed), tells(harness.Completed)}, 1, 1},
-	{"quantity 10", holding(times(guide, 10)), []step{tells(harness.Completed)}, 1, 10},
-	{"one product on two lines", holding(times(guide, 2), guide), []step{tells(harness.Completed)}, 1, 3},
-	{"12 lines, the last two on the second page", holding(append(slices.Repeat([]sandbox.Item{app}, 10), guide, birds)...), []step{tells(harness.Completed)}, 2, 11},
-	{"known by the product, under a price that is not in the catalogue", holding(birds), []step{tells(harness.Completed)}, 1, 0},
-	{"a payment link: no metadata, no reference, no name", func(c *sandbox.Session) { c.Metadata, c.Name, c.CustomerEmail = nil, "", "" }, []step{tells(harness.Completed)}, 1, 1},
-	{"both events of a delayed payment are lost, and the owner has it looked at", unpaid, []step{
-		tells(harness.Completed), shows(order.CustomerProcessing), changes(arrives), func(t *testing.T, s *crash.Shop, session string) {
+		changes(`{"status":"expired"}`), reports(expired), shows(order.CustomerWaiting), changes(arrives), reports(harness.Completed)}, 1, 1},
+	{"it is reported that a paid session expired", nil, []step{reports(expired, harness.Completed)}, 1, 1},
+	{"nothing to pay", func(c *sandbox.Session) { c.PaymentStatus, c.Amount = "no_payment_required", 0 }, []step{reports(harness.Completed)}, 1, 1},
+	{"paid, and the total is zero", func(c *sandbox.Session) { c.Amount = 0 }, []step{reports(harness.Completed)}, 1, 1},
+	{"two endpoints report one sale under two event ids", nil, []step{reportsAtOnce(harness.Completed, harness.Completed), reports(harness.Completed)}, 1, 1},
+	{"quantity 10", holding(times(guide, 10)), []step{reports(harness.Completed)}, 1, 10},
+	{"one product on two lines", holding(times(guide, 2), guide), []step{reports(harness.Completed)}, 1, 3},
+	{"12 lines, the last two on the second page", holding(append(slices.Repeat([]sandbox.Item{app}, 10), guide, birds)...), []step{reports(harness.Completed)}, 2, 11},
+	{"known by the product, under a price that is not in the catalogue", holding(birds), []step{reports(harness.Completed)}, 1, 0},
+	{"a payment link: no metadata, no reference, no name", func(c *sandbox.Session) { c.Metadata, c.Name, c.CustomerEmail = nil, "", "" }, []step{reports(harness.Completed)}, 1, 1},
+	{"both events of a delayed payment are lost, and the owner has it checked", unpaid, []step{
+		reports(harness.Completed), shows(order.CustomerProcessing), changes(arrives), func(t *testing.T, s *crash.Shop, session string) {
 			if out, errs, code := s.Command("replay", "test/"+session); code != 0 {
 				t.Errorf("replay ended %d:\n%s%s", code, out, errs)
 			}
 		}}, 1, 1},
 }
 
-// However the money comes, and whatever is told of it in whatever order: one order, each unit once, one email.
+// However the money comes, and whatever is reported of it in whatever order: one order, each unit once, one email.
 func TestHoweverAPaymentComesTheOrderIsDeliveredOnce(t *testing.T) {
 	t.Parallel()
 	s := crash.Open(t, crash.Options{Config: moneyShop})
@@ -125,7 +125,7 @@ func TestHoweverAPaymentComesTheOrderIsDeliveredOnce(t *testing.T) {
 }
 
 // The account's other business, and checkouts that buyers left, are taken with 200: an endpoint that refuses them is
-// disabled, and with it the shop. Paid sessions of other products are kept for the day on which the catalogue is mended.
+// disabled, and with it the shop. Paid sessions of other products are kept for the day on which the catalogue is fixed.
 func TestEventsOfOtherProductsAreTakenAndMakeNoOrder(t *testing.T) {
 	t.Parallel()
 	s := crash.Open(t, crash.Options{})
@@ -135,7 +135,7 @@ func TestEventsOfOtherProductsAreTakenAndMakeNoOrder(t *testing.T) {
 			t.Errorf("%s was answered %d", kind, d.Statuses[0])
 		}
 	}
-	tells(expired)(t, s, s.Checkout(func(c *sandbox.Session) { c.Status, c.PaymentStatus = "expired", "unpaid" }))
+	reports(expired)(t, s, s.Checkout(func(c *sandbox.Session) { c.Status, c.PaymentStatus = "expired", "unpaid" }))
 	if orders, events := s.Heard(); orders != 0 || events != 7 {
 		t.Errorf("%d orders of %d events, want none of 7", orders, events)
 	}
@@ -160,15 +160,15 @@ func TestEventsOfOtherProductsAreTakenAndMakeNoOrder(t *testing.T) {
 // other checkouts.
 func reshape(t *testing.T, s *crash.Shop, change func(id string, session map[string]any)) (apiURL string) {
 	t.Helper()
-	judge := s.Sandbox.Handler()
+	fake := s.Sandbox.Handler()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id, found := strings.CutPrefix(r.URL.Path, "/v1/checkout/sessions/")
 		if !found || strings.Contains(id, "/") {
-			judge.ServeHTTP(w, r)
+			fake.ServeHTTP(w, r)
 			return
 		}
 		answer := httptest.NewRecorder()
-		judge.ServeHTTP(answer, r)
+		fake.ServeHTTP(answer, r)
 		var session map[string]any
 		if err := json.Unmarshal(answer.Body.Bytes(), &session); err != nil {
 			t.Error(err)
@@ -189,7 +189,7 @@ func firstPrice(session map[string]any) (line, price map[string]any) {
 	return line, price
 }
 
-// What was bought is told by the lines, and the lines come in more shapes than one.
+// What was bought is in the lines, and the lines come in more shapes than one.
 func TestASessionOfAnyShapeIsDelivered(t *testing.T) {
 	t.Parallel()
 	s := crash.Open(t, crash.Options{Idle: true})
@@ -229,7 +229,7 @@ func TestASessionOfAnyShapeIsDelivered(t *testing.T) {
 		mu.Lock()
 		names[session] = name
 		mu.Unlock()
-		tells(harness.Completed)(t, s, session)
+		reports(harness.Completed)(t, s, session)
 	}
 	for session, name := range names {
 		t.Run(name, func(t *testing.T) {

@@ -34,7 +34,7 @@ func eager(c *sandbox.Config) {
 }
 
 // enter brings one event to each doorway of the starter, while no worker runs. Its calls end when the starter does.
-func enter(t *testing.T, s *crash.Shop) (all []standing, calls *sync.WaitGroup) {
+func enter(t *testing.T, s *crash.Shop) (all []heldOrder, calls *sync.WaitGroup) {
 	t.Helper()
 	calls = &sync.WaitGroup{}
 	sessions := make([]string, len(doorways))
@@ -46,7 +46,7 @@ func enter(t *testing.T, s *crash.Shop) (all []standing, calls *sync.WaitGroup) 
 			}
 		})
 		if d.unpaid {
-			s.Tell(sessions[i], harness.Completed, "")
+			s.Report(sessions[i], harness.Completed, "")
 			s.AwaitState(sessions[i], order.CustomerProcessing)
 			if _, err := s.Sandbox.ChangeSession(sessions[i], []byte(`{"payment_status":"paid","payment_intent":{"status":"succeeded"}}`)); err != nil {
 				t.Fatal(err)
@@ -67,7 +67,7 @@ func enter(t *testing.T, s *crash.Shop) (all []standing, calls *sync.WaitGroup) 
 			}
 		})
 		at := s.At(d.point)
-		all = append(all, standing{place{row: d.row, point: d.point, want: d.want}, sessions[i], at})
+		all = append(all, heldOrder{place{row: d.row, point: d.point, want: d.want}, sessions[i], at})
 	}
 	return all, calls
 }
@@ -80,7 +80,7 @@ func TestAStarterKilledAtAnyPointLosesNothingAfterItsNextStart(t *testing.T) {
 	calls.Wait()
 	s.StartStarter()
 	s.StartWorker()
-	judged(t, s, all)
+	checkAll(t, s, all)
 }
 
 // What a dead or frozen starter had in its hands is another one's. Only an event that was not stored is nobody's: the
@@ -97,7 +97,7 @@ func TestAnotherStarterFinishesWhatADeadOneBegan(t *testing.T) {
 		s.AwaitAccepted(at.session, 1)
 	}
 	s.StartStarter() // at the address that the provider knows
-	judged(t, s, all)
+	checkAll(t, s, all)
 }
 
 func TestAStarterFrozenAtAnyPointStartsNothingTwiceWhenItWakesUp(t *testing.T) {
@@ -121,7 +121,7 @@ func TestAStarterFrozenAtAnyPointStartsNothingTwiceWhenItWakesUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	calls.Wait()
-	judged(t, s, all)
+	checkAll(t, s, all)
 	for session, run := range runs {
 		if got := newestRun(t, s, session); got != run {
 			t.Errorf("%s: the late starter began run %s", session, got)

@@ -10,7 +10,7 @@ import (
 )
 
 // A launch: thirty emails at once against a provider that takes six a second and refuses the rest with 429. Every buyer
-// gets one email, no attempt is spent on a refusal, and nobody is asked.
+// gets one email, no attempt is counted on a refusal, and nobody is asked.
 func TestALaunchAgainstARateLimitLosesAndDoublesNoEmail(t *testing.T) {
 	t.Parallel()
 	s := crash.Open(t, crash.Options{Sandbox: func(c *sandbox.Config) { c.RatePerSecond = 6 }})
@@ -31,7 +31,7 @@ func TestALaunchAgainstARateLimitLosesAndDoublesNoEmail(t *testing.T) {
 	var most int
 	must(t, s.Database().QueryRow(t.Context(), `SELECT max(attempts) FROM obligations WHERE kind = 'email'`).Scan(&most))
 	if most != 1 {
-		t.Errorf("%d attempts are spent on an email that was refused for being too many", most)
+		t.Errorf("%d attempts are exhausted on an email that was refused for being too many", most)
 	}
 	if left := attention(t, s); len(left) != 0 {
 		t.Errorf("a person is asked: %v", left)

@@ -42,20 +42,20 @@ func TestSymptoms(t *testing.T) {
 	}
 }
 
-// Two ways to one email: the checkout is told, seconds later the payment's success, while the buyer looks at the page. One
+// Two ways to one email: the checkout is reported, seconds later the payment's success, while the buyer sees the page. One
 // email goes out by itself; the owner's is one more, on purpose.
 func twoEmailsSecondsApart(t *testing.T, s *crash.Shop) {
 	session := s.Buy(nil)
 	page := s.PublicURL + "/orders/test/" + session
 	get(t, page)
 	s.SettledOnce(session, 1)
-	tells(paidLate, harness.Completed)(t, s, session)
+	reports(paidLate, harness.Completed)(t, s, session)
 	get(t, page)
 	s.SettledOnce(session, 1)
 	if _, errs, code := s.Command("resend", "test/"+session, "--reason", "asked for"); code != 0 {
 		t.Fatalf("resend ended %d: %s", code, errs)
 	}
-	tells(paidLate)(t, s, session)
+	reports(paidLate)(t, s, session)
 	s.SettledOnce(session, 2)
 }
 
@@ -64,7 +64,7 @@ func twoEmailsSecondsApart(t *testing.T, s *crash.Shop) {
 func returnPageErrsBeforeTheWebhook(t *testing.T, s *crash.Shop) {
 	session := s.Checkout(nil)
 	page := s.PublicURL + "/orders/test/" + session
-	look := func() {
+	visit := func() {
 		resp, err := http.Get(page)
 		must(t, err)
 		defer resp.Body.Close()
@@ -72,7 +72,7 @@ func returnPageErrsBeforeTheWebhook(t *testing.T, s *crash.Shop) {
 			t.Errorf("answered %d, %s", resp.StatusCode, resp.Header.Get("Cache-Control"))
 		}
 	}
-	look()
+	visit()
 	if _, text := get(t, page); !strings.Contains(text, "Waiting for payment confirmation") {
 		t.Error("the page does not say what it waits for")
 	}
@@ -82,12 +82,12 @@ func returnPageErrsBeforeTheWebhook(t *testing.T, s *crash.Shop) {
 	if _, _, code := s.Command("status", "test/"+session); code != 3 {
 		t.Error("the page has made an order")
 	}
-	var looks sync.WaitGroup
-	looks.Go(func() { tells(harness.Completed)(t, s, session) })
+	var visits sync.WaitGroup
+	visits.Go(func() { reports(harness.Completed)(t, s, session) })
 	for range 50 {
-		looks.Go(look)
+		visits.Go(visit)
 	}
-	looks.Wait()
+	visits.Wait()
 	s.SettledOnce(session, 1)
 	if got := s.Sandbox.Counts().Stripe.Retrieves[session]; got != 1 {
 		t.Errorf("%d reads of the session, want the worker's one", got)
@@ -174,7 +174,7 @@ func letterCaseIsNotFound(t *testing.T, s *crash.Shop) {
 	}
 }
 
-// A mistyped address is mended once and stays mended; both are found, and the history tells of the change.
+// A mistyped address is corrected once and stays so; both are found, and the history shows the change.
 func resendGoesToTheOldAddress(t *testing.T, s *crash.Shop) {
 	session := s.Buy(func(c *sandbox.Session) { c.Email = "mia@naver.con.test" })
 	s.SettledOnce(session, 1)
@@ -194,7 +194,7 @@ func resendGoesToTheOldAddress(t *testing.T, s *crash.Shop) {
 	}
 	status, _, _ := s.Command("status", "test/"+session)
 	if !strings.Contains(status, "mistyped") || strings.Count(status, "to m•") < 3 {
-		t.Errorf("the status does not tell of the three messages and why:\n%s", status)
+		t.Errorf("the status does not show the three messages and why:\n%s", status)
 	}
 }
 

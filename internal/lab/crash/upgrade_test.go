@@ -61,10 +61,10 @@ func TestOrdersOfTheVersionBeforeAreFinishedByTheNext(t *testing.T) {
 	if _, err := s.Sandbox.ChangeSession(unpaid, []byte(`{"payment_status":"paid","payment_intent":{"status":"succeeded"}}`)); err != nil {
 		t.Fatal(err)
 	}
-	if status := s.Tell(unpaid, "checkout.session.async_payment_succeeded", ""); status != 200 {
+	if status := s.Report(unpaid, "checkout.session.async_payment_succeeded", ""); status != 200 {
 		t.Fatalf("the event was answered %d", status)
 	}
-	if _, errs, code := s.Command("resend", "test/"+refused, "--reason", "mended", "--to", "ada@elsewhere.test"); code != 0 {
+	if _, errs, code := s.Command("resend", "test/"+refused, "--reason", "fixed", "--to", "ada@elsewhere.test"); code != 0 {
 		t.Fatalf("resend ended %d: %s", code, errs)
 	}
 	fresh := s.Buy(nil)

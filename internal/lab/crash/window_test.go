@@ -54,7 +54,7 @@ WHERE session = $1 AND kind = 'email'`, sessions[i], a.age)
 	}
 }
 
-// pastTheWindow holds that an email is uncertain and stays unsent whatever is tried, until its provider tells of it.
+// pastTheWindow holds that an email is uncertain and stays unsent whatever is tried, until its provider reports it.
 func pastTheWindow(t *testing.T, s *crash.Shop, session string) {
 	t.Helper()
 	want := delivered(1, 1)
@@ -68,7 +68,7 @@ func pastTheWindow(t *testing.T, s *crash.Shop, session string) {
 	if code != 1 || !strings.Contains(out+errs, "resend") {
 		t.Errorf("a retry past the window ended %d and should name resend:\n%s%s", code, out, errs)
 	}
-	s.Tell(session, harness.Completed, "") // an event that brings nothing new
+	s.Report(session, harness.Completed, "") // an event that brings nothing new
 	if diff := cmp.Diff(want, s.Outcome(session)); diff != "" {
 		t.Errorf("after all that was tried (-want +got):\n%s", diff)
 	}

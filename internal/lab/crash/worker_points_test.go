@@ -20,7 +20,7 @@ func TestAWorkerKilledAtAnyPointIsReplacedAndEverythingIsDoneOnce(t *testing.T) 
 	all := occupy(t, s, places)
 	s.Worker.Kill()
 	s.StartWorker()
-	judged(t, s, all)
+	checkAll(t, s, all)
 }
 
 // A worker is frozen, its connections are gone, and another one finishes everything. Then it wakes up at the very points
@@ -32,7 +32,7 @@ func TestAWorkerFrozenAtAnyPointChangesNothingWhenItWakesUp(t *testing.T) {
 	late := s.Worker
 	freeze(t, s)
 	s.StartAnotherWorker()
-	judged(t, s, all)
+	checkAll(t, s, all)
 
 	rows, emails := s.Rows(), s.Sandbox.Counts().Emails // a read of the payment provider changes nothing
 	said := len(s.Log("worker"))
@@ -78,7 +78,7 @@ func TestAWorkerThatWakesUpWhileItsReplacementIsAtWorkTakesNothingFromIt(t *test
 	for _, r := range replacements {
 		r.Release()
 	}
-	judged(t, s, all)
+	checkAll(t, s, all)
 }
 
 // freeze stops the worker as a whole and cuts its connection to Temporal, which else hands tasks to its open polls for up
@@ -126,7 +126,7 @@ func TestPostgresKilledAtAnyPointComesBackAndEverythingIsDoneOnce(t *testing.T) 
 	if err := server.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	judged(t, s, all)
+	checkAll(t, s, all)
 }
 
 // Temporal dies while the worker stands at the points. What the worker then does is written down in the ledger, and
@@ -146,24 +146,24 @@ func TestTemporalKilledAtAnyPointComesBackAndNothingIsDoneTwice(t *testing.T) {
 	if err := server.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	judged(t, s, all)
+	checkAll(t, s, all)
 }
 
 // goOn lets everything that stands go on, and waits until each attempt has said how it ended.
-func goOn(s *crash.Shop, all []standing) {
+func goOn(s *crash.Shop, all []heldOrder) {
 	said := len(s.Log("worker"))
 	release(all)
 	haveEnded(s, all, said)
 }
 
-func release(all []standing) {
+func release(all []heldOrder) {
 	for _, at := range all {
 		at.Release()
 	}
 }
 
 // haveEnded waits until the worker has logged something about every order since it had said so much.
-func haveEnded(s *crash.Shop, all []standing, said int) {
+func haveEnded(s *crash.Shop, all []heldOrder, said int) {
 	for _, at := range all {
 		s.Eventually("the attempt at "+at.point+" has ended", func() bool {
 			return strings.Contains(s.Log("worker")[said:], at.session)

@@ -43,7 +43,7 @@ func Licenses(text string) []string { return licensePattern.FindAllString(text, 
 // ErrNoStatus means that the order page did not answer 200.
 var ErrNoStatus = errors.New("the order page gives no status")
 
-// Status is an order as the order page of a starter tells it.
+// Status is an order as the order page of a starter shows it.
 func Status(ctx context.Context, starter, key string) (status order.StatusJSON, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, starter+"/orders/"+key, nil)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // Proxy is the connection between a process and a server, which can be cut: what a network does to a machine that has
-// frozen or gone, and what tells the server at once that nobody is there any more.
+// frozen or gone, which the server notices at once.
 type Proxy struct {
 	listener net.Listener
 	to       string

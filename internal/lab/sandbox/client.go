@@ -142,17 +142,17 @@ func (c Client) do(ctx context.Context, method, path string, in, out any) error 
 	return json.Unmarshal(answer, out)
 }
 
-// CreateBatch adds many sessions at once, of which no webhook tells.
+// CreateBatch adds many sessions at once, which no webhook reports.
 func (c Client) CreateBatch(ctx context.Context, b Batch) (made []Session, err error) {
 	return made, c.do(ctx, http.MethodPost, "/control/batch", b, &made)
 }
 
-// Refund gives money back to the buyer of a session; what is left out is filled in. Nobody is told yet.
+// Refund gives money back to the buyer of a session; what is left out is filled in. No webhook reports it yet.
 func (c Client) Refund(ctx context.Context, session string, r Refund) (made Refund, err error) {
 	return made, c.do(ctx, http.MethodPost, "/control/sessions/"+url.PathEscape(session)+"/refunds", r, &made)
 }
 
-// ChangeRefund lets a pending refund succeed, or one that seemed to succeed fail. Nobody is told yet.
+// ChangeRefund lets a pending refund succeed, or one that seemed to succeed fail. No webhook reports it yet.
 func (c Client) ChangeRefund(ctx context.Context, id, status string) (changed Refund, err error) {
 	return changed, c.do(ctx, http.MethodPatch, "/control/refunds/"+url.PathEscape(id), stripe.StatusChange{Status: status}, &changed)
 }
@@ -162,12 +162,12 @@ func (c Client) DeliverRefund(ctx context.Context, id string, events MoneyEvents
 	return list, c.do(ctx, http.MethodPost, "/control/refunds/"+url.PathEscape(id)+"/events", events, &list)
 }
 
-// Dispute lets the buyer's bank dispute a session; what is left out is filled in. Nobody is told yet.
+// Dispute lets the buyer's bank dispute a session; what is left out is filled in. No webhook reports it yet.
 func (c Client) Dispute(ctx context.Context, session string, d Dispute) (made Dispute, err error) {
 	return made, c.do(ctx, http.MethodPost, "/control/sessions/"+url.PathEscape(session)+"/disputes", d, &made)
 }
 
-// ChangeDispute moves a dispute on: won, lost, … Nobody is told yet.
+// ChangeDispute moves a dispute on: won, lost, … No webhook reports it yet.
 func (c Client) ChangeDispute(ctx context.Context, id, status string) (changed Dispute, err error) {
 	return changed, c.do(ctx, http.MethodPatch, "/control/disputes/"+url.PathEscape(id), stripe.StatusChange{Status: status}, &changed)
 }

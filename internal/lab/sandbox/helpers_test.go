@@ -106,7 +106,7 @@ func serve(t *testing.T, s *sandbox.Sandbox) string {
 	return server.URL
 }
 
-// receiver is a webhook endpoint that answers as told and passes on what it got.
+// receiver is a webhook endpoint that answers as the test says and passes on what it got.
 type receiver struct {
 	url string
 	got chan received

@@ -154,8 +154,8 @@ func TestMoneyThatNeverCameCannotGoBack(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// told is what the next n webhooks say: their type, and their object's kind, status and payment.
-func told(t *testing.T, hook receiver, n int) (list []string) {
+// reported is what the next n webhooks say: their type, and their object's kind, status and payment.
+func reported(t *testing.T, hook receiver, n int) (list []string) {
 	t.Helper()
 	for range n {
 		got := hook.next(t)
@@ -179,17 +179,17 @@ func TestARefundsEventsAreThoseOfItsState(t *testing.T) {
 	pi := " " + sess.PaymentIntent.ID
 	r := made(c.Refund(t.Context(), sess.ID, sandbox.Refund{Status: "pending"}))(t)
 	made(c.DeliverRefund(t.Context(), r.ID, sandbox.MoneyEvents{}))(t)
-	if diff := cmp.Diff([]string{"refund.created refund pending" + pi, "charge.refunded charge succeeded" + pi}, told(t, hook, 2)); diff != "" {
+	if diff := cmp.Diff([]string{"refund.created refund pending" + pi, "charge.refunded charge succeeded" + pi}, reported(t, hook, 2)); diff != "" {
 		t.Error(diff)
 	}
 	made(c.ChangeRefund(t.Context(), r.ID, "failed"))(t)
 	made(c.DeliverRefund(t.Context(), r.ID, sandbox.MoneyEvents{}))(t)
-	if diff := cmp.Diff([]string{"refund.updated refund failed" + pi, "refund.failed refund failed" + pi}, told(t, hook, 2)); diff != "" {
+	if diff := cmp.Diff([]string{"refund.updated refund failed" + pi, "refund.failed refund failed" + pi}, reported(t, hook, 2)); diff != "" {
 		t.Error(diff)
 	}
 	chosen := made(c.DeliverRefund(t.Context(), r.ID, sandbox.MoneyEvents{Types: []string{"charge.refunded", "refund.created"}, Copies: 2}))(t)
 	if diff := cmp.Diff([]string{"charge.refunded charge succeeded" + pi, "charge.refunded charge succeeded" + pi,
-		"refund.created refund failed" + pi, "refund.created refund failed" + pi}, told(t, hook, 4)); diff != "" {
+		"refund.created refund failed" + pi, "refund.created refund failed" + pi}, reported(t, hook, 4)); diff != "" {
 		t.Error(diff)
 	}
 	if len(chosen) != 2 || chosen[0].EventID == chosen[1].EventID || !cmp.Equal(chosen[0].Statuses, []int{200, 200}) {
@@ -219,7 +219,7 @@ func TestADisputesEventsAreThoseOfItsState(t *testing.T) {
 		"charge.dispute.created dispute needs_response" + pi, "charge.dispute.funds_withdrawn dispute needs_response" + pi,
 		"charge.dispute.closed dispute won" + pi, "charge.dispute.funds_reinstated dispute won" + pi,
 	}
-	if diff := cmp.Diff(want, told(t, hook, len(want))); diff != "" {
+	if diff := cmp.Diff(want, reported(t, hook, len(want))); diff != "" {
 		t.Error(diff)
 	}
 }

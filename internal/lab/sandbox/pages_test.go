@@ -173,7 +173,7 @@ func TestInboxShowsTheMessageAndPlaysTheMailServer(t *testing.T) {
 			t.Errorf("%s: HTTP %d %q", event, a.status, a.header.Get("Location"))
 		}
 		if kind := eventType(t, hook.next(t)); kind != event {
-			t.Errorf("told %q, want %q", kind, event)
+			t.Errorf("reported %q, want %q", kind, event)
 		}
 		if got := made(c.Messages(t.Context()))(t)[0].LastEvent; "email."+got != event {
 			t.Errorf("last event %q", got)

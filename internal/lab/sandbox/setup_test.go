@@ -60,9 +60,9 @@ func TestAnEndpointThatIsSwitchedOffGetsNothing(t *testing.T) {
 	must(t, c.SwitchWebhooks(t.Context(), true))
 	made(c.Deliver(t.Context(), sandbox.EventRequest{Type: "checkout.session.expired", Session: missed}))(t)
 	if kind := eventType(t, hook.next(t)); kind != "checkout.session.expired" {
-		t.Errorf("first told of %q", kind)
+		t.Errorf("first reported %q", kind)
 	}
-	// Stripe keeps the events that nobody was told of.
+	// Stripe keeps the events that no webhook reported.
 	var types []string
 	for e, err := range stripeClient(c.Base, "k").V1Events.List(t.Context(), &stripe.EventListParams{}).All(t.Context()) {
 		must(t, err)
@@ -73,7 +73,7 @@ func TestAnEndpointThatIsSwitchedOffGetsNothing(t *testing.T) {
 	}
 }
 
-func TestTheListOfEndpointsIsWhatTheJudgeSays(t *testing.T) {
+func TestTheListOfEndpointsIsWhatATestSays(t *testing.T) {
 	t.Parallel()
 	c := start(t, sandbox.Config{WebhookURL: "http://shop.example/webhooks/payments/test"})
 	show := func(key string) (list []string) {

@@ -19,7 +19,7 @@ import (
 // mostEvidence bounds how many orders' stories are kept.
 const mostEvidence = 20
 
-// keepEvidence writes down, for each order with a violation, all that is known of it: the plan, the books, the ledger's
+// keepEvidence writes down, for each order with a violation, all that is known of it: the plan, the records, the ledger's
 // view with its audit, and the workflow's newest history.
 func (r *run) keepEvidence(ctx context.Context, all []Facts, found []Violation) {
 	if len(found) == 0 {

@@ -37,7 +37,7 @@ func TestAccessIsExpectedAsTheSellersRulesSay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := Facts{Book: &Book{Order: Order{Lines: c.lines}, Paid: true, Captured: total(c.lines)}}
+			f := Facts{Record: &Record{Order: Order{Lines: c.lines}, Paid: true, Captured: total(c.lines)}}
 			if c.refund > 0 {
 				f.Refunds = []sandbox.Refund{{Amount: c.refund, Status: "succeeded"}, {Amount: 1, Status: "pending"}, {Amount: 1, Status: "failed"}}
 			}
@@ -52,17 +52,17 @@ func TestAccessIsExpectedAsTheSellersRulesSay(t *testing.T) {
 	}
 }
 
-// The judge and the product were written apart. Where they differ, one of them is wrong.
-func TestTheJudgeAndTheProductAgreeAboutMoney(t *testing.T) {
+// The checker and the product were written apart. Where they differ, one of them is wrong.
+func TestTheCheckerAndTheProductAgreeAboutMoney(t *testing.T) {
 	t.Parallel()
 	catalogue := catalogueOf()
-	d := dice{rand.New(rand.NewPCG(1, 2))}
+	d := rng{rand.New(rand.NewPCG(1, 2))}
 	states := []string{"", "warning_needs_response", "needs_response", "won", "lost"}
 	for range 20_000 {
-		f := Facts{Book: &Book{Order: Order{Lines: d.lines(SalePaid)}, Paid: true}}
+		f := Facts{Record: &Record{Order: Order{Lines: d.lines(SalePaid)}, Paid: true}}
 		f.Captured = total(f.Order.Lines)
 		if d.chance(70) {
-			f.Refunds = []sandbox.Refund{{Amount: pick(d, f.Captured, 1+d.Int64N(f.Captured), wares[f.Order.Lines[0].Ware].amount), Status: "succeeded"}}
+			f.Refunds = []sandbox.Refund{{Amount: pick(d, f.Captured, 1+d.Int64N(f.Captured), products[f.Order.Lines[0].Product].amount), Status: "succeeded"}}
 		}
 		f.Disputes = []sandbox.Dispute{{Status: pick(d, states...)}}
 		refunded, dispute := f.money()
@@ -76,16 +76,16 @@ func TestTheJudgeAndTheProductAgreeAboutMoney(t *testing.T) {
 			order.OverrideSnapshot{Override: f.Override.What, Refunded: f.Override.Refunded, Dispute: f.Override.Dispute})
 		e := expect(f)
 		if open := openOf(wants); !sameUnits(open, e.open) || unclear != e.unclear {
-			t.Fatalf("lines %v, %s, verdict on %d %q:\nthe product opens %v, unclear %t;\nthe judge expects %v, unclear %t",
+			t.Fatalf("lines %v, %s, override at %d %q:\nthe product opens %v, unclear %t;\nthe checker expects %v, unclear %t",
 				f.Order.Lines, moneyText(f), f.Override.Refunded, f.Override.Dispute, open, unclear, e.open, e.unclear)
 		}
 	}
 }
 
 func catalogueOf() *order.Catalogue {
-	var products []order.Product
-	for _, w := range wares {
-		p := order.Product{ID: w.product, SoldAs: []string{w.sold}, Refund: order.RefundFull, Dispute: order.DisputeHold}
+	var sold []order.Product
+	for _, w := range products {
+		p := order.Product{ID: w.id, SoldAs: []string{w.sold}, Refund: order.RefundFull, Dispute: order.DisputeHold}
 		if w.item {
 			p.Refund = order.RefundItem
 		}
@@ -98,24 +98,24 @@ func catalogueOf() *order.Catalogue {
 		if w.license {
 			p.Access = append(p.Access, order.AccessSpec{Kind: "license"})
 		}
-		if w.product != "" {
-			products = append(products, p)
+		if w.id != "" {
+			sold = append(sold, p)
 		}
 	}
-	return order.NewCatalogue(products)
+	return order.NewCatalogue(sold)
 }
 
 func itemsOf(lines []Line) (items []order.Item) {
 	for i, l := range lines {
-		w := wares[l.Ware]
+		w := products[l.Product]
 		items = append(items, order.Item{
-			Line: i + 1, Refs: []string{w.sold}, Quantity: l.Quantity, Amount: w.amount * l.Quantity, Product: w.product,
+			Line: i + 1, Refs: []string{w.sold}, Quantity: l.Quantity, Amount: w.amount * l.Quantity, Product: w.id,
 		})
 	}
 	return items
 }
 
-// openOf lists what stays open by the product's own rule, in the units of the judge.
+// openOf lists what stays open by the product's own rule, in the units of the checker.
 func openOf(wants []order.DesiredAccess) (open []unit) {
 	for _, w := range wants {
 		units := int64(1)

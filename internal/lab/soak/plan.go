@@ -1,6 +1,6 @@
 // Package soak runs a shop for minutes under everything at once: hundreds of orders on the real processes, while these
 // and their servers are killed and frozen, the providers fail, webhooks come twice and in the wrong order, money goes
-// back and operators press buttons. In the end it holds the ledger against the books of the providers' stand-in.
+// back and operators press buttons. In the end it holds the ledger against the sandbox's records.
 //
 // A seed gives a plan: the same orders, faults and times again. How they meet is the machine's affair and differs from
 // run to run.
@@ -23,17 +23,17 @@ type Plan struct {
 // Sale is how an order is paid.
 type Sale string
 
-// The ways of paying, and of not being told.
+// The ways of paying, and of no webhook that reports it.
 const (
 	SalePaid       Sale = "paid"
 	SaleFree       Sale = "free"
 	SaleLate       Sale = "paid_late"   // a bank debit whose money comes
 	SaleFailed     Sale = "failed"      // a bank debit whose money does not
-	SaleUntold     Sale = "untold"      // paid, and no webhook ever comes
+	SaleMissed     Sale = "untold"      // paid, and no webhook ever comes
 	SaleStrange    Sale = "not_ours"    // nothing in it is sold by us
 	SaleMixed      Sale = "partly_ours" // a person has to decide
 	SaleNoAddress  Sale = "no_address"
-	SaleMoneyFirst Sale = "money_first" // its refund or dispute is told before its completion
+	SaleMoneyFirst Sale = "money_first" // its refund or dispute is reported before its completion
 )
 
 // Order is one checkout session with all that will happen to it.
@@ -63,7 +63,7 @@ type Action string
 
 // The actions of buyers, providers and operators.
 const (
-	DoTell          Action = "tell"           // an event of the session, Kind
+	DoReport        Action = "report"         // an event of the session, Kind
 	DoPay           Action = "pay"            // the late money comes, and the event says so
 	DoFail          Action = "fail"           // it does not
 	DoRefund        Action = "refund"         // of Amount, in the state Kind
@@ -104,8 +104,8 @@ func Make(n int, seed uint64) Plan {
 	p := Plan{Seed: seed, Span: max(shortest, time.Duration(n-fewOrders)*perOrder)}
 	sales := salesOf(n, rand.New(rand.NewPCG(seed, 0)))
 	for i := range n {
-		// Each order has dice of its own, so that its plan does not hang on those of the others.
-		d := dice{rand.New(rand.NewPCG(seed, uint64(i)+1))}
+		// Each order has rng of its own, so that its plan does not hang on those of the others.
+		d := rng{rand.New(rand.NewPCG(seed, uint64(i)+1))}
 		at := p.Span * time.Duration(i) / time.Duration(n)
 		o := d.order(fmt.Sprintf("cs_test_soak%016xn%05d", seed, i), at, sales[i], at+allAttempts < p.Span)
 		if o.Email != "" {
@@ -113,7 +113,7 @@ func Make(n int, seed uint64) Plan {
 		}
 		p.Orders = append(p.Orders, o)
 	}
-	p.Outages = outages(p.Span, dice{rand.New(rand.NewPCG(seed, 1<<40))})
+	p.Outages = outages(p.Span, rng{rand.New(rand.NewPCG(seed, 1<<40))})
 	return p
 }
 
@@ -123,7 +123,7 @@ func salesOf(n int, r *rand.Rand) []Sale {
 		sale    Sale
 		percent int
 	}{
-		{SaleLate, 8}, {SaleMoneyFirst, 5}, {SaleFailed, 4}, {SaleFree, 3}, {SaleNoAddress, 3}, {SaleStrange, 3}, {SaleMixed, 3}, {SaleUntold, 3},
+		{SaleLate, 8}, {SaleMoneyFirst, 5}, {SaleFailed, 4}, {SaleFree, 3}, {SaleNoAddress, 3}, {SaleStrange, 3}, {SaleMixed, 3}, {SaleMissed, 3},
 	}
 	var sales []Sale
 	for _, s := range shares {
@@ -139,18 +139,18 @@ func salesOf(n int, r *rand.Rand) []Sale {
 	return sales
 }
 
-// dice decide.
-type dice struct{ *rand.Rand }
+// rng decide.
+type rng struct{ *rand.Rand }
 
 // chance is true in so many of a hundred cases.
-func (d dice) chance(percent int) bool { return d.IntN(100) < percent }
+func (d rng) chance(percent int) bool { return d.IntN(100) < percent }
 
 // between is from a to b, both included.
-func (d dice) between(a, b int) int { return a + d.IntN(b-a+1) }
+func (d rng) between(a, b int) int { return a + d.IntN(b-a+1) }
 
 // span is a time between a and b.
-func (d dice) span(a, b time.Duration) time.Duration {
+func (d rng) span(a, b time.Duration) time.Duration {
 	return a + time.Duration(d.Int64N(int64(b-a)+1))
 }
 
-func pick[T any](d dice, of ...T) T { return of[d.IntN(len(of))] }
+func pick[T any](d rng, of ...T) T { return of[d.IntN(len(of))] }

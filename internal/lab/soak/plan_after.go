@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// money plans what happens to the money afterwards, or before the payment was told.
-func (d dice) money(o *Order, told time.Duration) {
-	at := told + d.span(500*time.Millisecond, 7*time.Second)
+// money plans what happens to the money afterwards, or before the payment was reported.
+func (d rng) money(o *Order, reported time.Duration) {
+	at := reported + d.span(500*time.Millisecond, 7*time.Second)
 	if o.Sale == SaleMoneyFirst {
 		at = d.span(100*time.Millisecond, time.Second)
 	}
@@ -17,7 +17,7 @@ func (d dice) money(o *Order, told time.Duration) {
 	}
 	all := total(o.Lines)
 	line := o.Lines[d.IntN(len(o.Lines))]
-	one := wares[line.Ware].amount * int64(d.between(1, int(line.Quantity)))
+	one := products[line.Product].amount * int64(d.between(1, int(line.Quantity)))
 	switch d.IntN(12) {
 	case 0, 1:
 		add(at, DoRefund, "succeeded", 0)
@@ -67,11 +67,11 @@ var malformed = []string{
 }
 
 // operate plans what operators do, each of them without knowing of the others, and some at the same moment.
-func (d dice) operate(o *Order, told time.Duration) {
+func (d rng) operate(o *Order, reported time.Duration) {
 	at, together := time.Duration(0), d.chance(35)
 	for i := range d.between(1, 3) {
 		if i == 0 || !together {
-			at = told + d.span(500*time.Millisecond, 7*time.Second)
+			at = reported + d.span(500*time.Millisecond, 7*time.Second)
 		}
 		switch kind := pick(d, "resend", "resend", "resend", "retry", "revoke", "restore", "relink"); {
 		case d.chance(20):
@@ -94,7 +94,7 @@ func (d dice) operate(o *Order, told time.Duration) {
 	}
 }
 
-func (d dice) id() string {
+func (d rng) id() string {
 	text := make([]byte, 8)
 	for i := range text {
 		text[i] = "0123456789abcdef"[d.IntN(16)]
@@ -130,7 +130,7 @@ type Outage struct {
 }
 
 // outages hurts every process at least once, the ones that keep nothing more often.
-func outages(span time.Duration, d dice) []Outage {
+func outages(span time.Duration, d rng) []Outage {
 	var all []Outage
 	for _, l := range []struct {
 		target  Target

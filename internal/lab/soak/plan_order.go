@@ -12,29 +12,29 @@ const (
 )
 
 // order plans one order. One that is bought early enough may use up its attempts before the run ends.
-func (d dice) order(session string, at time.Duration, sale Sale, early bool) Order {
+func (d rng) order(session string, at time.Duration, sale Sale, early bool) Order {
 	o := Order{Session: session, At: at, Sale: sale, Lines: d.lines(sale), Email: "planned"}
 	if sale == SaleNoAddress {
 		o.Email = ""
 	}
-	told := d.tell(&o)
+	reported := d.report(&o)
 	o.Faults = append(d.paymentFaults(), d.emailFaults(early && sale == SalePaid)...)
 	if sale == SaleMoneyFirst || sale == SalePaid && d.chance(30) {
-		d.money(&o, told)
+		d.money(&o, reported)
 	}
-	if sale != SaleUntold && d.chance(28) {
-		d.operate(&o, told)
+	if sale != SaleMissed && d.chance(28) {
+		d.operate(&o, reported)
 	}
 	if o.Email != "" && d.chance(20) {
 		kind := pick(d, "email.delivered", "email.delivered", "email.bounced", "email.complained", "email.delivery_delayed")
-		o.Steps = append(o.Steps, Step{At: told + d.span(2*time.Second, 8*time.Second), Do: DoEmailEvent, Kind: kind, Copies: d.between(1, 3)})
+		o.Steps = append(o.Steps, Step{At: reported + d.span(2*time.Second, 8*time.Second), Do: DoEmailEvent, Kind: kind, Copies: d.between(1, 3)})
 	}
-	d.mend(&o)
+	d.repair(&o)
 	slices.SortStableFunc(o.Steps, func(a, b Step) int { return int(a.At - b.At) })
 	return o
 }
 
-func (d dice) lines(sale Sale) []Line {
+func (d rng) lines(sale Sale) []Line {
 	if sale == SaleStrange {
 		return []Line{{"stranger", 1}}
 	}
@@ -50,23 +50,23 @@ func (d dice) lines(sale Sale) []Line {
 	return lines
 }
 
-// tell plans the events of the payment, some of them twice, under two ids, at the other starter or in the wrong order. It
-// returns when the payment is told.
-func (d dice) tell(o *Order) time.Duration {
+// report plans the events of the payment, some of them twice, under two ids, at the other starter or in the wrong order. It
+// returns when the payment is reported.
+func (d rng) report(o *Order) time.Duration {
 	at := time.Duration(0)
 	if o.Sale == SaleMoneyFirst {
 		at = d.span(2*time.Second, 5*time.Second)
 	}
-	if o.Sale == SaleUntold {
+	if o.Sale == SaleMissed {
 		return at
 	}
 	add := func(at time.Duration, kind string) {
-		o.Steps = append(o.Steps, Step{At: at, Do: DoTell, Kind: kind, Copies: pick(d, 1, 1, 1, 2, 5)})
+		o.Steps = append(o.Steps, Step{At: at, Do: DoReport, Kind: kind, Copies: pick(d, 1, 1, 1, 2, 5)})
 		if d.chance(20) {
-			o.Steps = append(o.Steps, Step{At: at + d.span(0, 4*time.Second), Do: DoTell, Kind: kind, Copies: 1})
+			o.Steps = append(o.Steps, Step{At: at + d.span(0, 4*time.Second), Do: DoReport, Kind: kind, Copies: 1})
 		}
 		if d.chance(15) {
-			o.Steps = append(o.Steps, Step{At: at + d.span(0, 2*time.Second), Do: DoTell, Kind: kind, Copies: d.between(1, 3), Aside: true})
+			o.Steps = append(o.Steps, Step{At: at + d.span(0, 2*time.Second), Do: DoReport, Kind: kind, Copies: d.between(1, 3), Aside: true})
 		}
 	}
 	switch o.Sale {
@@ -92,7 +92,7 @@ func (d dice) tell(o *Order) time.Duration {
 }
 
 // paymentFaults are what the payment provider does to the reads of one order.
-func (d dice) paymentFaults() []Fault {
+func (d rng) paymentFaults() []Fault {
 	if !d.chance(30) {
 		return nil
 	}
@@ -115,11 +115,11 @@ func (d dice) paymentFaults() []Fault {
 // The faults that decide what becomes of an order.
 const (
 	refusedStatus = 422 // the message, for good
-	keyStatus     = 401 // our key, until it is mended
+	keyStatus     = 401 // our key, until it is right again
 )
 
 // emailFaults are what the email provider does to the messages of one order.
-func (d dice) emailFaults(endless bool) []Fault {
+func (d rng) emailFaults(endless bool) []Fault {
 	send := func(f Fault) []Fault { f.Target = "resend.send"; return []Fault{f} }
 	switch n := d.IntN(100); {
 	case n < 38:
@@ -148,10 +148,10 @@ func (d dice) emailFaults(endless bool) []Fault {
 	return nil
 }
 
-// mend plans what a careful operator does about a refused message or a missing address, for half of the orders.
-func (d dice) mend(o *Order) {
+// repair plans what a careful operator does about a refused message or a missing address, for half of the orders.
+func (d rng) repair(o *Order) {
 	refused := slices.ContainsFunc(o.Faults, func(f Fault) bool { return f.Status == refusedStatus })
 	if (refused || o.Sale == SaleNoAddress) && d.chance(50) {
-		o.Steps = append(o.Steps, Step{At: d.span(6*time.Second, 10*time.Second), Do: DoCommand, Kind: "resend", To: "mended@soak.test"})
+		o.Steps = append(o.Steps, Step{At: d.span(6*time.Second, 10*time.Second), Do: DoCommand, Kind: "resend", To: "right@soak.test"})
 	}
 }

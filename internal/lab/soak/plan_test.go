@@ -25,7 +25,7 @@ func TestAShortPlanHasEverySaleAndKillsEveryProcess(t *testing.T) {
 	for seed := range uint64(20) {
 		p := soak.Make(25, seed)
 		for _, sale := range []soak.Sale{
-			soak.SalePaid, soak.SaleFree, soak.SaleLate, soak.SaleFailed, soak.SaleUntold, soak.SaleStrange, soak.SaleMixed, soak.SaleNoAddress, soak.SaleMoneyFirst,
+			soak.SalePaid, soak.SaleFree, soak.SaleLate, soak.SaleFailed, soak.SaleMissed, soak.SaleStrange, soak.SaleMixed, soak.SaleNoAddress, soak.SaleMoneyFirst,
 		} {
 			if !slices.ContainsFunc(p.Orders, func(o soak.Order) bool { return o.Sale == sale }) {
 				t.Errorf("seed %d: nothing is sold as %s", seed, sale)

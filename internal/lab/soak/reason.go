@@ -6,8 +6,8 @@ import (
 	"handover/internal/order"
 )
 
-// judgeReason finds orders that wait for a person without cause, and orders that should and do not.
-func judgeReason(f Facts, e expected, add adder) {
+// checkReason finds orders that wait for a person without cause, and orders that should and do not.
+func checkReason(f Facts, e expected, add adder) {
 	if !f.Known {
 		return
 	}
@@ -15,13 +15,13 @@ func judgeReason(f Facts, e expected, add adder) {
 	may, must := reasons(f, e)
 	switch {
 	case reason != "" && !slices.Contains(may, reason):
-		add(FalseReason, "%s, and the providers' books know of nothing like it (%s)", reason, moneyText(f))
+		add(FalseReason, "%s, and the sandbox knows of nothing like it (%s)", reason, moneyText(f))
 	case reason == "" && must != "":
 		add(FalseReason, "it needs a person (%s) and does not say so", must)
 	}
 }
 
-// reasons lists what may be true of an order as the providers' books have it, and what must be said where nothing else
+// reasons lists what may be true of an order as the sandbox has it, and what must be said where nothing else
 // is. An order shows one reason at a time.
 func reasons(f Facts, e expected) (may []order.Reason, must order.Reason) {
 	say := func(r order.Reason) { may, must = append(may, r), r }

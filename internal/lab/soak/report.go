@@ -24,7 +24,7 @@ type Report struct {
 	Reads      int            `json:"payment_provider_reads"`
 	Operators  map[string]int `json:"operators"`
 	Seconds    Seconds        `json:"seconds"`
-	Override   map[string]int `json:"verdict"` // violations by kind
+	Found      map[string]int `json:"verdict"` // violations by kind
 	Violations []Violation    `json:"violations"`
 	Problems   []string       `json:"problems_of_the_soak,omitempty"`
 	Logs       string         `json:"logs"`
@@ -57,13 +57,13 @@ type Seconds struct {
 func newReport(r *run, all []Facts, found []Violation, settled time.Duration) *Report {
 	p := &Report{
 		Seed: r.o.Seed, Orders: len(all), Logs: r.o.Dir, Violations: append([]Violation{}, found...), Kills: r.hurt,
-		Sales: map[string]int{}, Ends: map[string]int{}, Faults: map[string]int{}, Operators: map[string]int{}, Override: map[string]int{},
+		Sales: map[string]int{}, Ends: map[string]int{}, Faults: map[string]int{}, Operators: map[string]int{}, Found: map[string]int{},
 	}
 	for _, kind := range Kinds {
-		p.Override[kind] = 0
+		p.Found[kind] = 0
 	}
 	for _, v := range found {
-		p.Override[v.Kind]++
+		p.Found[v.Kind]++
 	}
 	for _, f := range all {
 		p.count(f)
@@ -96,7 +96,7 @@ func (p *Report) count(f Facts) {
 	p.Sales[string(f.Order.Sale)]++
 	p.Ends[end(f)]++
 	p.Webhooks.Events += f.Distinct
-	p.Webhooks.Sent += f.Told
+	p.Webhooks.Sent += f.Sent
 	p.Operators["signals"] += f.Signals
 	p.Operators["signals that Temporal did not take"] += f.Refused
 	for code, n := range f.Commands {
@@ -159,7 +159,7 @@ func (p *Report) Print(w io.Writer) error {
 		if i == 0 {
 			title = "violations"
 		}
-		fmt.Fprintf(t, "%s\t%d\t%s\n", title, p.Override[kind], kind)
+		fmt.Fprintf(t, "%s\t%d\t%s\n", title, p.Found[kind], kind)
 	}
 	if err := t.Flush(); err != nil {
 		return err

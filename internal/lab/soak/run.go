@@ -25,9 +25,9 @@ type Options struct {
 	Seed    uint64
 	Dir     string // of the servers' data and logs
 	Program string // the temporal program
-	// Settle bounds the wait, after the last fault, until everything has come to its end.
+	// Settle bounds the wait, after the last fault, until everything has ended.
 	Settle time.Duration
-	Say    io.Writer // progress
+	Log    io.Writer // progress
 }
 
 // run is one run.
@@ -38,7 +38,7 @@ type run struct {
 	servers *harness.Servers
 	shop    *harness.Shop
 	raw     client.Client // sends payloads as they are
-	books   []*Book
+	records []*Record
 
 	mu       sync.Mutex
 	asideURL string // of the other starter
@@ -47,11 +47,11 @@ type run struct {
 	commands chan struct{} // at most so many at once
 }
 
-// Run makes a plan, plays it, waits until everything has come to its end, and judges. Everything that it started is gone
+// Run makes a plan, plays it, waits until everything has ended, and checks the result. Everything that it started is gone
 // when it returns; the logs stay.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	r := &run{o: o, plan: Make(o.N, o.Seed), hurt: map[string]int{}, commands: make(chan struct{}, 2)}
-	r.say("soak: %d orders in %s, %d outages, seed %d; logs in %s", o.N, r.plan.Span.Round(time.Second), len(r.plan.Outages), o.Seed, o.Dir)
+	r.log("soak: %d orders in %s, %d outages, seed %d; logs in %s", o.N, r.plan.Span.Round(time.Second), len(r.plan.Outages), o.Seed, o.Dir)
 	defer r.close()
 	if err := r.open(ctx); err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 
-	r.say("soak: %s: the faults are over, waiting until everything is settled", r.since())
+	r.log("soak: %s: the faults are over, waiting until everything is settled", r.since())
 	record, violations, settled, err := r.settle(ctx)
 	if err != nil {
 		return nil, err
@@ -70,9 +70,9 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return report, nil
 }
 
-func (r *run) say(format string, arguments ...any) {
-	if r.o.Say != nil {
-		fmt.Fprintf(r.o.Say, format+"\n", arguments...)
+func (r *run) log(format string, arguments ...any) {
+	if r.o.Log != nil {
+		fmt.Fprintf(r.o.Log, format+"\n", arguments...)
 	}
 }
 
@@ -130,13 +130,13 @@ func (r *run) play(ctx context.Context) error {
 		return err
 	}
 	playing, ctx := errgroup.WithContext(ctx)
-	for _, lane := range r.lanes(others) {
-		playing.Go(func() error { return r.playLane(ctx, lane) })
+	for _, schedule := range r.schedules(others) {
+		playing.Go(func() error { return r.runSchedule(ctx, schedule) })
 	}
 	for _, o := range r.plan.Orders {
-		p := &player{run: r, Book: &Book{Order: o}}
-		r.books = append(r.books, p.Book)
-		playing.Go(func() error { p.play(ctx); return nil })
+		d := &driver{run: r, Record: &Record{Order: o}}
+		r.records = append(r.records, d.Record)
+		playing.Go(func() error { d.play(ctx); return nil })
 	}
 	return playing.Wait()
 }

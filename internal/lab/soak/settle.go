@@ -16,14 +16,14 @@ import (
 
 // How the end is waited for.
 const (
-	lookEvery  = time.Second
-	mendEvery  = 20 * time.Second
-	stuckAfter = 80 * time.Second // longer than anything pauses before it tries again
-	quietAfter = 3 * time.Second  // nothing may happen any more
+	checkEvery  = time.Second
+	repairEvery = 20 * time.Second
+	stuckAfter  = 80 * time.Second // longer than anything pauses before it tries again
+	quietAfter  = 3 * time.Second  // nothing may happen any more
 )
 
-// settle waits until everything has come to its end and the judge has nothing to say, for as long as it may take. Then
-// it waits a little more, because nothing may happen afterwards, tries the links, and judges for good.
+// settle waits until everything has ended and the checker has nothing to say, for as long as it may take. Then
+// it waits a little more, because nothing may happen afterwards, tries the links, and checks for good.
 func (r *run) settle(ctx context.Context) (all []Facts, found []Violation, took time.Duration, err error) {
 	pool, err := ledger.Connect(ctx, r.servers.DatabaseURL, nil)
 	if err != nil {
@@ -31,17 +31,17 @@ func (r *run) settle(ctx context.Context) (all []Facts, found []Violation, took 
 	}
 	defer pool.Close()
 	began := time.Now()
-	mended, moved := time.Time{}, began
+	repaired, moved := time.Time{}, began
 	for time.Since(began) < r.o.Settle && time.Since(moved) < stuckAfter {
-		if time.Since(mended) > mendEvery {
-			r.mend(ctx)
-			mended = time.Now()
+		if time.Since(repaired) > repairEvery {
+			r.repair(ctx)
+			repaired = time.Now()
 		}
 		before := found
-		if all, found, err = r.look(ctx, pool); err != nil {
+		if all, found, err = r.check(ctx, pool); err != nil {
 			return nil, nil, 0, err
 		}
-		if len(found) == 0 || !await.Pause(ctx, lookEvery) {
+		if len(found) == 0 || !await.Pause(ctx, checkEvery) {
 			break
 		}
 		if !slices.Equal(before, found) {
@@ -50,25 +50,25 @@ func (r *run) settle(ctx context.Context) (all []Facts, found []Violation, took 
 	}
 	took = time.Since(began)
 	await.Pause(ctx, quietAfter)
-	if all, _, err = r.look(ctx, pool); err != nil {
+	if all, _, err = r.check(ctx, pool); err != nil {
 		return nil, nil, 0, err
 	}
 	r.tryLinks(ctx, all)
-	return all, Judge(all), took, nil
+	return all, Check(all), took, nil
 }
 
-func (r *run) look(ctx context.Context, pool *pgxpool.Pool) ([]Facts, []Violation, error) {
+func (r *run) check(ctx context.Context, pool *pgxpool.Pool) ([]Facts, []Violation, error) {
 	all, err := r.read(ctx, pool)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the ledger: %w", err)
 	}
-	return all, Judge(all), nil
+	return all, Check(all), nil
 }
 
-// mend does what an operator does after such a day: the settings are right again, and sales that nobody told of are
-// looked for.
-func (r *run) mend(ctx context.Context) {
-	r.operator(ctx, "retry", "--misconfigured", "--reason", "the settings are mended")
+// repair does what an operator does after such a day: the settings are right again, and missed sales are
+// found.
+func (r *run) repair(ctx context.Context) {
+	r.operator(ctx, "retry", "--misconfigured", "--reason", "the settings are right again")
 	r.operator(ctx, "reconcile", "--since", "1h")
 }
 

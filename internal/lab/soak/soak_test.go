@@ -15,7 +15,7 @@ func TestMain(m *testing.M) { testenv.Main(m, harness.RemovePrograms) }
 // A small soak on servers of its own: every process is killed at least once.
 func TestNothingIsLostOrDoneTwiceWhileEverythingFails(t *testing.T) {
 	t.Parallel()
-	report, err := soak.Run(t.Context(), soak.Options{N: 25, Seed: 223, Dir: t.TempDir(), Program: testenv.TemporalCLI(t), Settle: 2 * time.Minute, Say: t.Output()})
+	report, err := soak.Run(t.Context(), soak.Options{N: 25, Seed: 223, Dir: t.TempDir(), Program: testenv.TemporalCLI(t), Settle: 2 * time.Minute, Log: t.Output()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func FindChromium(ctx context.Context) (path string, found bool) {
 	return "", false
 }
 
-// EnsureChromium returns the path of a Chromium, which it installs when that needs no password. It tells out about it.
+// EnsureChromium returns the path of a Chromium, which it installs when that needs no password. It reports that to out.
 func EnsureChromium(ctx context.Context, out io.Writer) (string, error) {
 	if path, found := FindChromium(ctx); found {
 		return path, nil

@@ -28,7 +28,7 @@ type PostgresConfig struct {
 	Port int       // 0 takes any free one
 	Fast bool      // survives the death of the server, not of the machine: for tests
 	Log  string    // the log file; empty for one in Dir
-	Out  io.Writer // told about an installation; nil for nobody
+	Out  io.Writer // hears of an installation; nil for nobody
 }
 
 // Postgres is a private, running cluster. It listens on the loopback address only, and asks for a password.
@@ -43,7 +43,7 @@ type Postgres struct {
 }
 
 // StartPostgres starts the cluster of the directory and returns when it answers. Missing programs are installed when that
-// needs no password. A server that an earlier, killed start left behind is stopped first.
+// needs no password. A server that an earlier, killed start left running is stopped first.
 func StartPostgres(ctx context.Context, config PostgresConfig) (*Postgres, error) {
 	if config.Out == nil {
 		config.Out = io.Discard

@@ -26,7 +26,7 @@ import (
 
 const (
 	temporalNamespace = "default"
-	// retention keeps closed orders to look at; the development server's own is one day.
+	// retention keeps closed orders; the development server's own is one day.
 	retention = 30 * 24 * time.Hour
 )
 

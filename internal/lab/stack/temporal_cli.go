@@ -20,7 +20,7 @@ const (
 type TemporalOptions struct {
 	Root  string    // the repository
 	Cache string    // where the built program is kept, see CacheDir
-	Out   io.Writer // told about a build
+	Out   io.Writer // hears of a build
 }
 
 // CacheDir is where built tools are kept for all clones of this user: $XDG_CACHE_HOME/handover, else ~/.cache/handover,
@@ -67,7 +67,7 @@ func EnsureTemporal(ctx context.Context, options TemporalOptions) (string, error
 var printedVersion = regexp.MustCompile(`version v?(\d+)\.(\d+)\.(\d+)\S* \(Server (\d+)\.(\d+)\.(\d+)`)
 
 // A release is the version of the program and of the server inside it. A program that was built without its release's
-// build script calls itself 0.0.0; then the server's version tells.
+// build script calls itself 0.0.0; then the server's version decides.
 type release struct{ cli, server [3]int }
 
 // serves says whether it is at least release 1.5, the oldest that the flags of StartTemporal were checked with.

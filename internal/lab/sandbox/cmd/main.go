@@ -1,4 +1,4 @@
-// Command sandbox runs the stand-in for Stripe, Creem and Resend, with a shop to buy from and an inbox to read.
+// Command sandbox runs the fakes of Stripe, Creem and Resend, with a shop to buy from and an inbox to read.
 package main
 
 import (

@@ -11,7 +11,7 @@ import (
 	"handover/internal/lab/await"
 )
 
-// Webhook is one event on its way to one address. Every attempt is signed anew, under the event's own id.
+// Webhook is one event on its way to one address. Every attempt has a signature of its own, under the event's own id.
 type Webhook struct {
 	URL  string
 	Off  bool // nothing is sent

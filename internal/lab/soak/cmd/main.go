@@ -1,4 +1,4 @@
-// Command soak plays hundreds of orders against the real processes while everything around them fails, and judges. `make
+// Command soak plays hundreds of orders against the real processes while everything around them fails, and checks the result. `make
 // soak` makes room for it and runs it; the same seed gives the same plan.
 package main
 
@@ -57,7 +57,7 @@ func settings() (o soak.Options, err error) {
 	if o.Dir == "" || o.Program == "" || flag.NArg() > 0 {
 		return o, errors.New("run make soak, which names the directory and the temporal program")
 	}
-	o.Say = os.Stderr
+	o.Log = os.Stderr
 	return o, nil
 }
 

@@ -28,7 +28,7 @@ const (
 	sandboxPort      = 8090
 )
 
-// apps are the addresses of our own processes and of the providers' stand-ins.
+// apps are the addresses of our own processes and of the sandbox.
 type apps struct {
 	shop        shop
 	environment []string // of starter and worker
@@ -180,7 +180,7 @@ func (s *running) migrate(ctx context.Context, a *apps) error {
 	return nil
 }
 
-// sandboxEnvironment sets the providers' stand-ins up for the shop, so that they accept its keys only.
+// sandboxEnvironment sets the sandbox up for the shop, so that it accepts its keys only.
 func (s *running) sandboxEnvironment(a *apps) ([]string, error) {
 	products, err := json.Marshal(forSale)
 	if err != nil {

@@ -26,7 +26,7 @@ func explain(out io.Writer, err error) {
 		return
 	}
 	for _, log := range f.logs {
-		// Every look at the order page is a line in the starter's log.
+		// Every read of the order page is a line in the starter's log.
 		if tail := stack.Tail(log, 15, `"msg":"request"`); tail != "" {
 			fmt.Fprintf(out, "%s ends with:\n%s", log, tail)
 		}

@@ -40,7 +40,7 @@ func services(ctx context.Context, root string) error {
 	return err
 }
 
-// testVariables tell the tests where the servers are.
+// testVariables name to the tests where the servers are.
 func (s *running) testVariables() []string {
 	return []string{
 		testenv.DatabaseVariable + "=" + s.postgres.URL("postgres"),

@@ -55,10 +55,10 @@ type shop struct {
 	secrets secrets
 }
 
-// emailsPerSecond is more than one person's clicking comes to, and little enough to be seen at work.
+// emailsPerSecond is more than one person's clicking needs, and little enough to be seen at work.
 const emailsPerSecond = 50
 
-const shopTOML = `# The demonstration shop, written anew by every start of the local stack.
+const shopTOML = `# The demonstration shop, written by every start of the local stack.
 public_url   = %q
 link_secrets = ["${LINK_SECRET}"]
 

@@ -122,17 +122,17 @@ func TestTakenPortIsSaidInOneLine(t *testing.T) {
 	}
 }
 
-func TestOnlyAStackThatStaysTellsItsAddresses(t *testing.T) {
+func TestOnlyAStackThatStaysPrintsItsAddresses(t *testing.T) {
 	t.Parallel()
 	s := newTestStack(t, io.Discard)
 	a := &apps{starter: "http://127.0.0.1:2", sandbox: "http://127.0.0.1:3", variables: s.state.Path("env")}
 	p := &purchase{Session: "cs_test_1", seen: []sighting{{what: "payment confirmed"}}}
 	var story, addresses bytes.Buffer
-	tellStory(&story, forSale[0], p, 1)
+	printStory(&story, forSale[0], p, 1)
 	if strings.Contains(story.String(), "http") || strings.Contains(story.String(), "starter list") {
 		t.Errorf("the story of an order has addresses:\n%s", &story)
 	}
-	s.tellAddresses(&addresses, a, p)
+	s.printAddresses(&addresses, a, p)
 	for _, want := range []string{a.starter + "/orders/test/cs_test_1", "order:test:cs_test_1", a.sandbox + "/inbox", ". env && starter list"} {
 		if !strings.Contains(addresses.String(), want) {
 			t.Errorf("no %s among the addresses:\n%s", want, &addresses)

@@ -17,7 +17,7 @@ const orderLimit = 60 * time.Second
 // up brings everything up, shows one order and stays until Ctrl-C.
 func up(ctx context.Context, root string) error {
 	return show(ctx, root, os.Stdout, func(ctx context.Context, s *running, a *apps, p *purchase) error {
-		s.tellAddresses(os.Stdout, a, p)
+		s.printAddresses(os.Stdout, a, p)
 		fmt.Fprintf(os.Stdout, "  Ctrl-C stops everything. Logs are in %s\n", s.relative(s.state.Path("logs")))
 		defer fmt.Fprintln(s.say, "stopping …")
 		return stay(ctx)
@@ -47,7 +47,7 @@ func demo(ctx context.Context, root string) error {
 	})
 }
 
-// show brings everything up, has one product bought, tells the story and hands over to then.
+// show brings everything up, has one product bought, prints what happened and calls then.
 func show(ctx context.Context, root string, story io.Writer, then func(context.Context, *running, *apps, *purchase) error) (err error) {
 	s, ctx, err := newStack(ctx, root, "stack")
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *running) buy(ctx context.Context, a *apps, story io.Writer) (*purchase,
 	if earlier != nil {
 		// The webhook may not have gone out before the crash; a second one starts nothing new.
 		if err := a.deliver(ctx, earlier); err != nil {
-			return nil, fmt.Errorf("take up the interrupted order %s: %w", earlier.key(), err)
+			return nil, fmt.Errorf("finish the interrupted order %s: %w", earlier.key(), err)
 		}
 	}
 	what := forSale[0]
@@ -106,7 +106,7 @@ func (s *running) buy(ctx context.Context, a *apps, story io.Writer) (*purchase,
 	if err != nil {
 		return nil, err
 	}
-	tellStory(story, what, p, read)
+	printStory(story, what, p, read)
 	if earlier != nil {
 		fmt.Fprintf(story, "  waiting for the order that was interrupted before: %s …\n", earlier.key())
 		if err := a.watch(ctx, earlier, 2*orderLimit); err != nil {
@@ -117,7 +117,7 @@ func (s *running) buy(ctx context.Context, a *apps, story io.Writer) (*purchase,
 	return p, p.save(record)
 }
 
-func tellStory(out io.Writer, what sale, p *purchase, read int) {
+func printStory(out io.Writer, what sale, p *purchase, read int) {
 	fmt.Fprintf(out, "\n%s: paid, unlocked and emailed in %s\n\n", what.Name, round(p.took()))
 	line := func(at time.Duration, text string) { fmt.Fprintf(out, "  %7s  %s\n", round(at), text) }
 	line(0, "checkout finished at the sandbox")
@@ -128,8 +128,8 @@ func tellStory(out io.Writer, what sale, p *purchase, read int) {
 	fmt.Fprintf(out, "  %7s  the emailed link opens, and gives %s (%d bytes)\n\n", "", what.file, read)
 }
 
-// tellAddresses is for a stack that stays.
-func (s *running) tellAddresses(out io.Writer, a *apps, p *purchase) {
+// printAddresses is for a stack that stays.
+func (s *running) printAddresses(out io.Writer, a *apps, p *purchase) {
 	address := func(name, text string) { fmt.Fprintf(out, "  %-11s %s\n", name, text) }
 	address("order page", a.starter+"/orders/"+p.key())
 	if s.temporal != nil {

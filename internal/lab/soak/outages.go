@@ -9,7 +9,7 @@ import (
 	"handover/internal/lab/stack"
 )
 
-// others are the second starter and the second worker. Their lanes replace them.
+// others are the second starter and the second worker. Their schedules replace them.
 type others struct{ starter, worker *stack.Process }
 
 func (r *run) startOthers(ctx context.Context) (o *others, err error) {
@@ -32,8 +32,8 @@ func (r *run) startOtherStarter(ctx context.Context, o *others) error {
 	return nil
 }
 
-// lane is everything that happens to one process, one after the other.
-type lane struct {
+// schedule is everything that happens to one process, one after the other.
+type schedule struct {
 	target  Target
 	outages []Outage
 	start   func(context.Context) error
@@ -46,11 +46,11 @@ type process interface {
 	Signal(syscall.Signal) error
 }
 
-// lanes sorts the outages by process.
-func (r *run) lanes(o *others) []lane {
+// schedules sorts the outages by process.
+func (r *run) schedules(o *others) []schedule {
 	startOtherWorker := func(ctx context.Context) (err error) { o.worker, err = r.shop.StartAnotherWorker(ctx); return err }
 	startOtherStarter := func(ctx context.Context) error { return r.startOtherStarter(ctx, o) }
-	all := []lane{
+	all := []schedule{
 		{target: Worker, start: r.shop.StartWorker, process: func() process { return r.shop.Worker }},
 		{target: OtherWorker, start: startOtherWorker, process: func() process { return o.worker }},
 		{target: Starter, start: r.shop.StartStarter, process: func() process { return r.shop.Starter }},
@@ -68,7 +68,7 @@ func (r *run) lanes(o *others) []lane {
 	return all
 }
 
-func (r *run) playLane(ctx context.Context, l lane) error {
+func (r *run) runSchedule(ctx context.Context, l schedule) error {
 	for _, o := range l.outages {
 		if !r.until(ctx, o.At) {
 			return context.Cause(ctx)
@@ -83,7 +83,7 @@ func (r *run) playLane(ctx context.Context, l lane) error {
 	return nil
 }
 
-func (r *run) hit(ctx context.Context, l lane, o Outage) error {
+func (r *run) hit(ctx context.Context, l schedule, o Outage) error {
 	switch o.How {
 	case Cut:
 		r.shop.Proxy.Cut()

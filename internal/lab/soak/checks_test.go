@@ -27,8 +27,8 @@ func delivered(session string) soak.Facts {
 		{Product: "guide", Kind: "license", Unit: 2, Secret: session + secondKey, State: order.AccessGranted},
 	}
 	return soak.Facts{
-		Book: &soak.Book{
-			Order: soak.Order{Session: session, Sale: soak.SalePaid, Lines: []soak.Line{{Ware: "guide", Quantity: 2}}, Email: "ada@soak.test"},
+		Record: &soak.Record{
+			Order: soak.Order{Session: session, Sale: soak.SalePaid, Lines: []soak.Line{{Product: "guide", Quantity: 2}}, Email: "ada@soak.test"},
 			Made:  true, Paid: true, Captured: 3800, Money: []soak.MoneyState{{At: noon}},
 		},
 		Messages: []soak.Message{{Key: "handover/test/" + session + "/email/1", At: noon, Licenses: []string{session + firstKey, session + secondKey}}},
@@ -42,7 +42,7 @@ func delivered(session string) soak.Facts {
 	}
 }
 
-// refund gives money back in the provider's books.
+// refund gives money back in the sandbox's records.
 func refund(f *soak.Facts, amount int64) {
 	f.Refunds = append(f.Refunds, sandbox.Refund{Amount: amount, Status: "succeeded"})
 	f.Money = append(f.Money, soak.MoneyState{At: noon.Add(time.Minute), Refunded: amount})
@@ -75,12 +75,12 @@ func fault(f *soak.Facts, caught int, fault soak.Fault) {
 
 var refuses422 = soak.Fault{Target: "resend.send", Mode: "refuse", Status: 422}
 
-func TestTheJudgeHasNothingToSayOfWhatIsRight(t *testing.T) {
+func TestTheCheckerHasNothingToSayOfWhatIsRight(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*soak.Facts){
 		"delivered": func(*soak.Facts) {},
 		"nobody has bought it": func(f *soak.Facts) {
-			*f = soak.Facts{Book: &soak.Book{Order: f.Order}}
+			*f = soak.Facts{Record: &soak.Record{Order: f.Order}}
 		},
 		"resent on request": func(f *soak.Facts) {
 			f.Asked = 1
@@ -107,7 +107,7 @@ func TestTheJudgeHasNothingToSayOfWhatIsRight(t *testing.T) {
 			f.View = order.View{Facts: order.Facts{Payment: order.PaymentFailed, Access: order.AccessPending, Email: order.EmailPending}}
 		},
 		"nothing of ours": func(f *soak.Facts) {
-			f.Order.Lines, f.Messages, f.Door = []soak.Line{{Ware: "stranger", Quantity: 1}}, nil, 0
+			f.Order.Lines, f.Messages, f.Door = []soak.Line{{Product: "stranger", Quantity: 1}}, nil, 0
 			f.View = order.View{Facts: order.Facts{Payment: order.PaymentIgnored}}
 		},
 	} {
@@ -115,8 +115,8 @@ func TestTheJudgeHasNothingToSayOfWhatIsRight(t *testing.T) {
 			t.Parallel()
 			f := delivered("s")
 			change(&f)
-			if found := soak.Judge([]soak.Facts{f}); len(found) > 0 {
-				t.Errorf("the judge finds %+v", found)
+			if found := soak.Check([]soak.Facts{f}); len(found) > 0 {
+				t.Errorf("the checker finds %+v", found)
 			}
 		})
 	}
@@ -126,7 +126,7 @@ func verdict(what order.Override, refunded int64) soak.Override {
 	return soak.Override{What: what, At: noon.Add(3 * time.Minute), Refunded: refunded}
 }
 
-func TestTheJudgeFindsEachKindOfViolation(t *testing.T) {
+func TestTheCheckerFindsEachKindOfViolation(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		kind  string
@@ -135,7 +135,7 @@ func TestTheJudgeFindsEachKindOfViolation(t *testing.T) {
 		"paid, and unknown":                               {soak.Lost, func(f *soak.Facts) { f.Known, f.View, f.Messages, f.Keys = false, order.View{}, nil, []soak.Key{{}} }},
 		"paid, and still pending":                         {soak.Lost, func(f *soak.Facts) { f.View.Facts.Payment = order.PaymentPending }},
 		"paid, and nothing given":                         {soak.Lost, func(f *soak.Facts) { f.View.Facts.Access = order.AccessPending }},
-		"given, and never told":                           {soak.Lost, func(f *soak.Facts) { f.Messages = nil }},
+		"given, and no email sent":                        {soak.Lost, func(f *soak.Facts) { f.Messages = nil }},
 		"the ledger says accepted, the provider does not": {soak.Lost, func(f *soak.Facts) { f.Messages, f.Keys[0].Accepted = nil, 0 }},
 		"a licence too many": {soak.DoubleGrant, func(f *soak.Facts) {
 			f.View.Grants = append(slices.Clone(f.View.Grants), order.Grant{Product: "guide", Kind: "license", Unit: 3, Secret: "third"})
@@ -156,15 +156,15 @@ func TestTheJudgeFindsEachKindOfViolation(t *testing.T) {
 			f.Asked = 1
 			f.Messages = append(f.Messages, f.Messages[0])
 		}},
-		"open after a full refund":     {soak.MoneyDisagrees, func(f *soak.Facts) { refund(f, 3800) }},
-		"open while disputed":          {soak.MoneyDisagrees, func(f *soak.Facts) { dispute(f, "needs_response") }},
-		"revoked while disputed":       {soak.MoneyDisagrees, func(f *soak.Facts) { dispute(f, "needs_response"); end(f, order.AccessRevoked, 410) }},
-		"open after a lost dispute":    {soak.MoneyDisagrees, func(f *soak.Facts) { dispute(f, "lost") }},
-		"open after a person ended it": {soak.MoneyDisagrees, func(f *soak.Facts) { f.Override = verdict(order.OverrideRevoke, 0) }},
-		"one unit ended without cause": {soak.MoneyDisagrees, func(f *soak.Facts) { f.View.Grants[2].State = order.AccessRevoked }},
-		"a link that opens what ended": {soak.MoneyDisagrees, func(f *soak.Facts) { refund(f, 3800); end(f, order.AccessRevoked, 200) }},
-		"a link that does not open":    {soak.MoneyDisagrees, func(f *soak.Facts) { f.Door = 404 }},
-		"a verdict on invented money":  {soak.MoneyDisagrees, func(f *soak.Facts) { f.Override = verdict(order.OverrideRestore, 17) }},
+		"open after a full refund":      {soak.MoneyDisagrees, func(f *soak.Facts) { refund(f, 3800) }},
+		"open while disputed":           {soak.MoneyDisagrees, func(f *soak.Facts) { dispute(f, "needs_response") }},
+		"revoked while disputed":        {soak.MoneyDisagrees, func(f *soak.Facts) { dispute(f, "needs_response"); end(f, order.AccessRevoked, 410) }},
+		"open after a lost dispute":     {soak.MoneyDisagrees, func(f *soak.Facts) { dispute(f, "lost") }},
+		"open after a person ended it":  {soak.MoneyDisagrees, func(f *soak.Facts) { f.Override = verdict(order.OverrideRevoke, 0) }},
+		"one unit ended without cause":  {soak.MoneyDisagrees, func(f *soak.Facts) { f.View.Grants[2].State = order.AccessRevoked }},
+		"a link that opens what ended":  {soak.MoneyDisagrees, func(f *soak.Facts) { refund(f, 3800); end(f, order.AccessRevoked, 200) }},
+		"a link that does not open":     {soak.MoneyDisagrees, func(f *soak.Facts) { f.Door = 404 }},
+		"an override at invented money": {soak.MoneyDisagrees, func(f *soak.Facts) { f.Override = verdict(order.OverrideRestore, 17) }},
 		"ended by a refund that failed": {soak.MoneyDisagrees, func(f *soak.Facts) {
 			f.Refunds = []sandbox.Refund{{Amount: 3800, Status: "failed"}}
 			end(f, order.AccessRevoked, 410)
@@ -184,22 +184,22 @@ func TestTheJudgeFindsEachKindOfViolation(t *testing.T) {
 			fault(f, 3, soak.Fault{Target: "resend.send", Mode: "refuse", Status: 500})
 			waits(f, order.ReasonEmailExhausted, 3)
 		}},
-		"the settings are mended":    {soak.FalseReason, func(f *soak.Facts) { waits(f, order.ReasonEmailConfig, 1) }},
-		"a refund nobody made":       {soak.FalseReason, func(f *soak.Facts) { f.View.Reason = order.ReasonRefundUnclear }},
-		"a refund nobody asks about": {soak.FalseReason, func(f *soak.Facts) { refund(f, 1900) }},
-		"given before the money":     {soak.NotPaid, func(f *soak.Facts) { f.Paid = false }},
-		"something still waits":      {soak.Unsettled, func(f *soak.Facts) { f.Waiting = []string{"email 1, attempt 3"} }},
+		"the settings are right again": {soak.FalseReason, func(f *soak.Facts) { waits(f, order.ReasonEmailConfig, 1) }},
+		"a refund nobody made":         {soak.FalseReason, func(f *soak.Facts) { f.View.Reason = order.ReasonRefundUnclear }},
+		"a refund nobody asks about":   {soak.FalseReason, func(f *soak.Facts) { refund(f, 1900) }},
+		"given before the money":       {soak.NotPaid, func(f *soak.Facts) { f.Paid = false }},
+		"something still waits":        {soak.Unsettled, func(f *soak.Facts) { f.Waiting = []string{"email 1, attempt 3"} }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := delivered("s")
 			c.spoil(&f)
-			found := soak.Judge([]soak.Facts{delivered("other"), f})
+			found := soak.Check([]soak.Facts{delivered("other"), f})
 			if !slices.ContainsFunc(found, func(v soak.Violation) bool { return v.Kind == c.kind && v.Order == "test/s" }) {
-				t.Errorf("the judge finds %+v, want %q", found, c.kind)
+				t.Errorf("the checker finds %+v, want %q", found, c.kind)
 			}
 			if slices.ContainsFunc(found, func(v soak.Violation) bool { return v.Order != "test/s" }) {
-				t.Errorf("the judge blames another order: %+v", found)
+				t.Errorf("the checker blames another order: %+v", found)
 			}
 		})
 	}
@@ -210,7 +210,7 @@ func TestALicenceKeyOfAnotherOrderIsFound(t *testing.T) {
 	one, two := delivered("one"), delivered("two")
 	two.View.Grants[1].Secret = one.View.Grants[1].Secret
 	two.Messages[0].Licenses = []string{two.View.Grants[1].Secret, two.View.Grants[2].Secret}
-	found := soak.Judge([]soak.Facts{one, two})
+	found := soak.Check([]soak.Facts{one, two})
 	want := []soak.Violation{{Kind: soak.DoubleGrant, Order: "test/two", What: "it has a licence key of test/one"}}
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -35,8 +35,8 @@ type Violation struct {
 // inFlight is how long an email may still be accepted after access has ended: an attempt that began before.
 const inFlight = 8 * time.Second
 
-// Judge holds the ledger against the providers' books.
-func Judge(all []Facts) (found []Violation) {
+// Check holds the ledger against the sandbox's records.
+func Check(all []Facts) (found []Violation) {
 	owner := map[string]string{}
 	for _, f := range all {
 		if !f.Made {
@@ -49,19 +49,19 @@ func Judge(all []Facts) (found []Violation) {
 			add(Unsettled, "%s", strings.Join(f.Waiting, "; "))
 		}
 		e := expect(f)
-		judgeLoss(f, e, add)
-		judgeGrants(f, owner, add)
-		judgeEmails(f, add)
-		judgeMoney(f, e, add)
-		judgeReason(f, e, add)
+		checkLoss(f, e, add)
+		checkGrants(f, owner, add)
+		checkEmails(f, add)
+		checkMoney(f, e, add)
+		checkReason(f, e, add)
 	}
 	return found
 }
 
 type adder = func(kind, format string, arguments ...any)
 
-// judgeLoss finds paid orders of which nothing came, and says nothing of those that ended or wait for a person.
-func judgeLoss(f Facts, e expected, add adder) {
+// checkLoss finds paid orders of which nothing came, and says nothing of those that ended or wait for a person.
+func checkLoss(f Facts, e expected, add adder) {
 	payment := f.View.Facts.Payment
 	if !f.Paid {
 		if payment == order.PaymentConfirmed || len(f.Messages)+len(f.View.Grants) > 0 {
@@ -89,15 +89,15 @@ func judgeLoss(f Facts, e expected, add adder) {
 	}
 }
 
-// judgeGrants finds what was given twice. A licence key belongs to one unit of one order for ever.
-func judgeGrants(f Facts, owner map[string]string, add adder) {
-	all := owed(f.Order.Lines)
+// checkGrants finds what was given twice. A licence key belongs to one unit of one order for ever.
+func checkGrants(f Facts, owner map[string]string, add adder) {
+	all := boughtUnits(f.Order.Lines)
 	keys := map[string]bool{}
 	seen := map[unit]bool{}
 	for _, g := range f.View.Grants {
 		u := unit{g.Product, string(g.Kind), g.File, g.Unit}
 		if seen[u] || !slices.Contains(all, u) {
-			add(DoubleGrant, "%s %s unit %d was given and is not owed, or given twice", g.Product, g.Kind, g.Unit)
+			add(DoubleGrant, "%s %s unit %d was given and was not bought, or given twice", g.Product, g.Kind, g.Unit)
 		}
 		seen[u] = true
 		if g.Secret == "" {
@@ -118,8 +118,8 @@ func judgeGrants(f Facts, owner map[string]string, add adder) {
 	}
 }
 
-// judgeEmails finds what was sent twice, or too late.
-func judgeEmails(f Facts, add adder) {
+// checkEmails finds what was sent twice, or too late.
+func checkEmails(f Facts, add adder) {
 	for i, k := range f.Keys {
 		if k.Accepted > 1 || k.Bodies > 1 {
 			add(DuplicateEmail, "email %d: accepted %d times, with %d different bodies", i+1, k.Accepted, k.Bodies)
@@ -138,8 +138,8 @@ func judgeEmails(f Facts, add adder) {
 	}
 }
 
-// judgeMoney compares what can be opened with what the books say.
-func judgeMoney(f Facts, e expected, add adder) {
+// checkMoney compares what can be opened with what the records say.
+func checkMoney(f Facts, e expected, add adder) {
 	var open []unit
 	for _, g := range f.View.Grants {
 		if g.State == order.AccessGranted {
@@ -166,7 +166,7 @@ func judgeMoney(f Facts, e expected, add adder) {
 	if v.What != order.OverrideNone && !slices.ContainsFunc(f.Money, func(m MoneyState) bool {
 		return m.Refunded == v.Refunded && m.Dispute == v.Dispute && !m.At.After(v.At.Add(time.Second))
 	}) {
-		add(MoneyDisagrees, "the ledger noted with a verdict: refunded %d, dispute %q; it never was so before", v.Refunded, v.Dispute)
+		add(MoneyDisagrees, "the ledger noted with an override: refunded %d, dispute %q; it never was so before", v.Refunded, v.Dispute)
 	}
 }
 
@@ -183,5 +183,5 @@ func door(f Facts, e expected) int {
 
 func moneyText(f Facts) string {
 	refunded, dispute := f.money()
-	return fmt.Sprintf("paid %d, refunded %d, dispute %q, verdict %q", f.Captured, refunded, dispute, f.Override.What)
+	return fmt.Sprintf("paid %d, refunded %d, dispute %q, override %q", f.Captured, refunded, dispute, f.Override.What)
 }

@@ -1,8 +1,8 @@
 package soak
 
-// ware is something the soak's shop sells, with what the seller has decided about refunds and disputes.
-type ware struct {
-	product string // ours
+// product is something the soak's shop sells, with what the seller has decided about refunds and disputes.
+type product struct {
+	id      string // ours
 	price   string // the payment provider's; empty where it is sold by its product id
 	sold    string // the provider's product id
 	amount  int64  // of one unit, minor units
@@ -12,12 +12,12 @@ type ware struct {
 	keep    bool // neither a refund nor a dispute ends anything
 }
 
-// The wares. The first two are in the configuration of every crash test's shop; "stranger" is nobody's.
-var wares = map[string]ware{
-	"guide":    {product: "guide", price: "price_guide", sold: "prod_guide", amount: 1900, file: "guide.pdf", license: true},
-	"birds":    {product: "birds", sold: "prod_birds", price: "price_birds", amount: 700, file: "Vögel.pdf"},
-	"set":      {product: "set", price: "price_set", sold: "prod_set", amount: 4100, file: "guide.pdf", license: true, item: true},
-	"gift":     {product: "gift", price: "price_gift", sold: "prod_gift", amount: 300, license: true, keep: true},
+// The products. The first two are in the configuration of every crash test's shop; "stranger" is nobody's.
+var products = map[string]product{
+	"guide":    {id: "guide", price: "price_guide", sold: "prod_guide", amount: 1900, file: "guide.pdf", license: true},
+	"birds":    {id: "birds", sold: "prod_birds", price: "price_birds", amount: 700, file: "Vögel.pdf"},
+	"set":      {id: "set", price: "price_set", sold: "prod_set", amount: 4100, file: "guide.pdf", license: true, item: true},
+	"gift":     {id: "gift", price: "price_gift", sold: "prod_gift", amount: 300, license: true, keep: true},
 	"stranger": {price: "price_stranger", sold: "prod_stranger", amount: 500},
 }
 
@@ -78,20 +78,20 @@ type unit struct {
 
 // Line is one line of a checkout session.
 type Line struct {
-	Ware     string `json:"ware"`
+	Product  string `json:"product"`
 	Quantity int64  `json:"quantity"`
 }
 
-// owed lists what the lines buy.
-func owed(lines []Line) []unit {
+// boughtUnits lists what the lines buy.
+func boughtUnits(lines []Line) []unit {
 	var units []unit
 	for _, line := range lines {
-		w := wares[line.Ware]
+		w := products[line.Product]
 		if w.file != "" {
-			units = append(units, unit{w.product, "download", w.file, 1})
+			units = append(units, unit{w.id, "download", w.file, 1})
 		}
 		for n := int64(1); w.license && n <= line.Quantity; n++ {
-			units = append(units, unit{w.product, "license", "", n})
+			units = append(units, unit{w.id, "license", "", n})
 		}
 	}
 	return units
@@ -100,7 +100,7 @@ func owed(lines []Line) []unit {
 // total is what the lines cost.
 func total(lines []Line) (sum int64) {
 	for _, line := range lines {
-		sum += wares[line.Ware].amount * line.Quantity
+		sum += products[line.Product].amount * line.Quantity
 	}
 	return sum
 }
@@ -108,7 +108,7 @@ func total(lines []Line) (sum int64) {
 // strangers counts the lines that are not ours.
 func strangers(lines []Line) (n int) {
 	for _, line := range lines {
-		if line.Ware == "stranger" {
+		if line.Product == "stranger" {
 			n++
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	adapter "handover/internal/payment/stripe"
 )
 
-// The adapter reads from the sandbox what the judge made true there.
-func books(t *testing.T, c sandbox.Client) *adapter.Provider {
+// The adapter reads from the sandbox what a test made true there.
+func adapterOf(t *testing.T, c sandbox.Client) *adapter.Provider {
 	t.Helper()
 	return made(adapter.New(adapter.Config{APIKey: "sk_test_1", WebhookSecrets: []string{stripeSecret}, Mode: order.Test, APIURL: c.Base + "/stripe"}))(t)
 }
@@ -21,7 +21,7 @@ func books(t *testing.T, c sandbox.Client) *adapter.Provider {
 func TestTheAdapterReadsRefundsAndDisputes(t *testing.T) {
 	t.Parallel()
 	c := start(t, sandbox.Config{})
-	p, sess := books(t, c), buyGuide(t, c)
+	p, sess := adapterOf(t, c), buyGuide(t, c)
 	ref := sess.PaymentIntent.ID
 	want := payment.Reversals{Paid: order.Money{Minor: 1200, Currency: "eur"}}
 	check := func(after string) {
@@ -61,7 +61,7 @@ func TestTheAdapterReadsRefundsAndDisputes(t *testing.T) {
 func TestTheAdapterTrustsTheChargeWhereTheListsAreAway(t *testing.T) {
 	t.Parallel()
 	c := start(t, sandbox.Config{})
-	p, sess := books(t, c), buyGuide(t, c)
+	p, sess := adapterOf(t, c), buyGuide(t, c)
 	made(c.Refund(t.Context(), sess.ID, sandbox.Refund{}))(t)
 	made(c.Dispute(t.Context(), sess.ID, sandbox.Dispute{}))(t)
 	for _, target := range []string{"stripe.refunds", "stripe.disputes"} {
@@ -86,7 +86,7 @@ func TestTheAdapterFindsEverySaleOfTheLastDays(t *testing.T) {
 	}
 	list := made(c.CreateBatch(t.Context(), sandbox.Batch{Session: sandbox.Session{Items: []sandbox.Item{{Price: "price_guide"}}}, Created: times}))(t)
 	made(c.CreateSession(t.Context(), sandbox.Session{Status: "open", PaymentStatus: "unpaid"}))(t)
-	p := books(t, c)
+	p := adapterOf(t, c)
 	for _, days := range []int{3, 9} {
 		since := now.now().Add(-time.Duration(days) * 24 * time.Hour)
 		var want, got []string
@@ -115,7 +115,7 @@ func TestTheAdapterReadsWhatWasPaidForEachLine(t *testing.T) {
 	sess := made(c.CreateSession(t.Context(), sandbox.Session{Items: []sandbox.Item{
 		{Price: "price_guide", Quantity: 2, Discount: 400}, {Price: "price_maps"},
 	}}))(t)
-	f, err := books(t, c).Session(t.Context(), sess.ID)
+	f, err := adapterOf(t, c).Session(t.Context(), sess.ID)
 	must(t, err)
 	if len(f.Items) != 2 || f.Items[0].Amount != 2000 || f.Items[1].Amount != 500 || f.Total.Minor != 2500 {
 		t.Errorf("items %+v, total %+v", f.Items, f.Total)
