@@ -22,6 +22,7 @@ type EmailClaim struct {
 // EmailData is what a message is rendered from.
 type EmailData struct {
 	Key         order.Key
+	Reference   order.Reference
 	Address     string
 	Name        string
 	LinkVersion int
@@ -106,10 +107,10 @@ WHERE environment = @environment AND session = @session AND kind = @kind AND sub
 // whether the message is rendered, comes wholly before or wholly after.
 func readEmailData(b *pgx.Batch, data *EmailData) {
 	b.Queue(`
-SELECT coalesce(address, buyer_email, ''), coalesce(buyer_name, '') FROM orders
+SELECT reference, coalesce(address, buyer_email, ''), coalesce(buyer_name, '') FROM orders
 WHERE environment = @environment AND session = @session FOR SHARE`, orderArgs(data.Key, nil)).
 		Query(func(rows pgx.Rows) error {
-			_, err := pgx.ForEachRow(rows, []any{&data.Address, &data.Name}, func() error { return nil })
+			_, err := pgx.ForEachRow(rows, []any{&data.Reference, &data.Address, &data.Name}, func() error { return nil })
 			return err
 		})
 	b.Queue(selectGrants, orderArgs(data.Key, nil)).Query(collect(&data.Grants))

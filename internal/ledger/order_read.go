@@ -47,7 +47,7 @@ const (
 SELECT o.environment, o.session, o.created_at, o.payment, o.processing, coalesce(o.payment_ref, '') AS payment_ref,
        coalesce(o.amount, 0) AS amount, ` + paid + ` AS paid, coalesce(o.currency, '') AS currency, coalesce(o.address, o.buyer_email, '') AS address,
        o.confirmed_at, o.looked_at AS checked_at, o.refunded, o.refund_pending, o.dispute, o.reversal_due_at IS NOT NULL AS reversal_due,
-       o.link_version
+       o.link_version, o.reference
 FROM ` + chosen + ` JOIN orders o USING (environment, session)`
 
 	selectAttentions = `
@@ -106,6 +106,7 @@ type orderRow struct {
 	Dispute       order.Dispute
 	ReversalDue   bool
 	LinkVersion   int
+	Reference     order.Reference
 }
 
 type stoppedRow struct {

@@ -5,6 +5,7 @@ import "time"
 // View is everything that the order page, the operator's commands and JSON show of one order.
 type View struct {
 	Key             Key
+	Reference       Reference
 	Facts           Facts
 	Attention       []Stopped  // what has stopped and waits for a person, the most urgent first
 	Reason          Reason     // of these, the most urgent one's; empty when nothing has stopped
