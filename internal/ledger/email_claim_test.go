@@ -40,7 +40,7 @@ func TestMessageIsRenderedFromWhatTheOrderHas(t *testing.T) {
 		return render(d)
 	})
 	b.must(err)
-	want := ledger.EmailData{Key: b.key, Address: kim, Name: name, LinkVersion: 1, Grants: b.view().Grants}
+	want := ledger.EmailData{Key: b.key, Reference: b.view().Reference, Address: kim, Name: name, LinkVersion: 1, Grants: b.view().Grants}
 	if diff := cmp.Diff(want, data); diff != "" || len(data.Grants) != 3 {
 		t.Errorf("rendered from (-want +got):\n%s", diff)
 	}

@@ -48,7 +48,7 @@ func TestOrderIsReadWhole(t *testing.T) {
 	}
 	got := b.view()
 	ignore := cmp.Options{
-		cmpopts.IgnoreFields(order.View{}, "CreatedAt", "CheckedAt", "ConfirmedAt"), cmpopts.IgnoreFields(order.Grant{}, "ID", "Secret"),
+		cmpopts.IgnoreFields(order.View{}, "CreatedAt", "CheckedAt", "ConfirmedAt", "Reference"), cmpopts.IgnoreFields(order.Grant{}, "ID", "Secret"),
 		cmpopts.IgnoreFields(order.EmailView{}, "FirstAttemptAt", "AcceptedAt"),
 		cmpopts.SortSlices(func(a, b order.Grant) bool {
 			return string(a.Kind)+strconv.FormatInt(a.Unit, 10) < string(b.Kind)+strconv.FormatInt(b.Unit, 10)
