@@ -118,11 +118,27 @@ func await(ctx context.Context, limit time.Duration, done func() (bool, error)) 
 	}
 }
 
-// readOrder reads one order by its name.
-func (cn *connection) readOrder(name string) (order.View, error) {
+// orderKey is the order that a person names, by its reference or by its key.
+func (cn *connection) orderKey(name string) (order.Key, error) {
+	if reference, ok := order.ParseReference(name); ok {
+		key, err := cn.ledger.KeyOf(cn.ctx, reference)
+		if errors.Is(err, ledger.ErrNotFound) {
+			return order.Key{}, fmt.Errorf("order %s is %w: no order has this reference", reference, err)
+		}
+		return key, err
+	}
 	key, err := order.ParseKey(name)
 	if err != nil {
-		return order.View{}, fmt.Errorf("%w: %q is %w", errUsage, name, err)
+		return order.Key{}, fmt.Errorf("%w: %q is %w", errUsage, name, err)
+	}
+	return key, nil
+}
+
+// readOrder reads one order by its name.
+func (cn *connection) readOrder(name string) (order.View, error) {
+	key, err := cn.orderKey(name)
+	if err != nil {
+		return order.View{}, err
 	}
 	v, err := cn.ledger.Order(cn.ctx, key)
 	if errors.Is(err, ledger.ErrNotFound) {

@@ -15,7 +15,7 @@ var manuals = map[string]manual{
 			`resend live/cs_live_a1b2 --reason "mistyped" --to alex@example.net`,
 			"check",
 		},
-		details: "ORDER is ENVIRONMENT/SESSION, for example live/cs_live_a1b2; flags may stand before or after it. Every command but serve " +
+		details: "ORDER is the reference that the buyer sees, for example HO-7K3M9QXT, or ENVIRONMENT/SESSION, for example live/cs_live_a1b2; flags may stand before or after it. Every command but serve " +
 			"takes --json. Run starter COMMAND --help for a command's flags. " +
 			"Exit codes: 0 done or dispatched, 1 failed, 2 usage, 3 not found.",
 	},

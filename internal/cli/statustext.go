@@ -28,7 +28,7 @@ func printAttention(w io.Writer, v order.View, now time.Time) {
 // printStatus writes everything known of one order, the remedy first. The address is masked, because a terminal is
 // scrolled back and shared.
 func printStatus(w io.Writer, v order.View, audit []ledger.AuditEntry, now time.Time) {
-	fmt.Fprintf(w, "Order %s\n\n", v.Key)
+	fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("Order %s  %s", v.Key, v.Reference), " ")+"\n")
 	if v.Reason != "" {
 		printAttention(w, v, now)
 		fmt.Fprintln(w)

@@ -3,6 +3,7 @@ package order
 // StatusJSON is an order as JSON, for the buyer's page and the operator's commands alike.
 type StatusJSON struct {
 	Order         string         `json:"order"`
+	Reference     Reference      `json:"reference,omitempty"` // empty for an order that nobody has reported
 	Payment       PaymentJSON    `json:"payment"`
 	Access        AccessJSON     `json:"access"`
 	Email         EmailJSON      `json:"email"`
@@ -43,6 +44,7 @@ type LicenseJSON struct {
 func Status(v View) StatusJSON {
 	return StatusJSON{
 		Order:         v.Key.String(),
+		Reference:     v.Reference,
 		Payment:       PaymentJSON{v.Facts.Payment},
 		Access:        AccessJSON{v.Facts.Access},
 		Email:         EmailJSON{v.Facts.Email, v.Facts.Delivery},

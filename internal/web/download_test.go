@@ -207,3 +207,20 @@ func TestRangeAndResumeThroughTheWholeServer(t *testing.T) {
 		t.Errorf("resume after the refund: got %d", w.Code)
 	}
 }
+
+// The session id opens a page of its own, so whoever has only the link learns the order's reference and no session id.
+func TestTheLinkTellsTheReferenceAndNoSession(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	for _, state := range states {
+		v := state.view
+		v.Reference = "HO-7K3M9QXT"
+		s.set(v)
+		for _, accept := range []string{"text/html", "application/json"} {
+			w := get(s, "/d/"+token, "Accept", accept)
+			if body := w.Body.String(); !strings.Contains(body, "HO-7K3M9QXT") || strings.Contains(body, v.Key.Session) {
+				t.Errorf("%s, %s: %d\n%s", state.name, accept, w.Code, body)
+			}
+		}
+	}
+}

@@ -21,14 +21,24 @@ func (s *Site) LinkPage(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
+	prefix := s.Base + "/d/" + r.PathValue("token") + "/"
 	page := s.orderModel(v, pageByLink)
-	page.showGrants(s, v, true, s.Base+"/d/"+r.PathValue("token")+"/")
+	page.showGrants(s, v, true, prefix)
 	status := http.StatusOK
 	switch page.State {
 	case order.CustomerEnded:
 		status = http.StatusGone
 	case order.CustomerOnHold:
 		status = http.StatusForbidden
+	}
+	w.Header().Set("Vary", "Accept")
+	if respond.WantsJSON(r) {
+		fields := order.Status(v)
+		fields.Order = string(v.Reference) // whoever has the link need not know the session, which opens a page of its own
+		goods := s.goods(available(v), prefix)
+		fields.Downloads, fields.Licenses = goods.downloads, goods.licenses
+		respond.JSON(w, status, fields)
+		return
 	}
 	s.render(w, r, status, "order", page)
 }

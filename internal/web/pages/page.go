@@ -69,7 +69,7 @@ func (s *Site) orderModel(v order.View, kind pageKind) *pageModel {
 		AskShop:    w.askShop,
 		Facts:      factLines(v),
 		Total:      v.Total.String(),
-		Order:      v.Key.String(),
+		Order:      string(v.Reference), // the session id opens the page, so it is not shown
 	}
 	for _, item := range v.Items {
 		line := itemLine{Name: item.Name}
