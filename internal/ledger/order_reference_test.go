@@ -10,7 +10,7 @@ import (
 
 func TestEveryOrderHasAReferenceOfItsOwn(t *testing.T) {
 	t.Parallel()
-	f := newBench(t)
+	f := newEnv(t)
 	seen := map[order.Reference]bool{}
 	for range 50 {
 		o := f.another()

@@ -55,7 +55,7 @@ type OverrideSnapshot struct {
 	Dispute  Dispute
 }
 
-// Want is how one piece of access has to be. Units above Keep are revoked whatever State says; Keep 0 means all stay.
+// DesiredAccess is how one piece of access has to be. Units above Keep are revoked whatever State says; Keep 0 means all stay.
 type DesiredAccess struct {
 	Entitlement Entitlement
 	State       AccessState // granted, held or revoked
