@@ -4,8 +4,8 @@ DEV = go run ./internal/lab/stack/cmd
 # The compiler collects no garbage before it holds a gigabyte, because that takes a third of its time.
 COMPILING = GOGC=off GOMEMLIMIT=1GiB
 
-# The tools of make check are pinned in a module of their own. Nothing that they check needs the drivers of the clouds,
-# which take minutes to compile.
+# The tools of make check are pinned in a module of their own. The drivers of the clouds take minutes to compile, so only
+# the test of the files has them.
 TOOL = go tool -modfile=internal/lab/tools/checks/go.mod
 CHECKED = -tags nocloud ./...
 
@@ -26,7 +26,7 @@ check: ## formatting, vet, lint, workflowcheck, imports, words; needs no server
 	$(COMPILING) go vet $(CHECKED)
 	$(COMPILING) $(TOOL) staticcheck $(CHECKED)
 	$(COMPILING) $(TOOL) workflowcheck -config internal/lab/tools/checks/workflowcheck.yaml ./workflows/...
-	go test ./internal/lab/conventions
+	$(COMPILING) go test ./internal/lab/conventions ./internal/files
 
 unit: ## the tests that need no server; the others are skipped
 	go test ./...
