@@ -271,7 +271,7 @@ func stuckOrderIsForgotten(t *testing.T, s *crash.Shop) {
 
 // A buyer's name is text: escaped where HTML is read, as it is where text is read, and no template anywhere.
 func nameIsRunAsCode(t *testing.T, s *crash.Shop) {
-	for _, name := range []string{`<a href="https://evil.test">Claim</a>`, `Tom & "Jerry" <3`, `{{.Email}} {{7*7}}`, "Zoë\r\nBcc: all@evil.test\x1b[2J"} {
+	for _, name := range []string{`<a href="https://evil.test">Claim</a>`, `Tom & "Jerry" <3`, `{{.}} {{7*7}}`, "Zoë\r\nBcc: all@evil.test\x1b[2J"} {
 		session := s.Buy(func(c *sandbox.Session) { c.Name, c.Items[0].Name = name, name })
 		s.SettledOnce(session, 1)
 		m := s.Message(session)
