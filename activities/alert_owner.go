@@ -21,7 +21,7 @@ type AlertOwnerInput struct {
 	Reason order.Reason `json:"reason"`
 }
 
-// AlertOwnerResult is what became of it: told, failed, told_before or nobody_to_tell.
+// AlertOwnerResult says whether the owner was notified, by this attempt or before, or why not.
 type AlertOwnerResult struct {
 	Outcome string `json:"outcome"`
 }

@@ -105,7 +105,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// buy adds a checkout session at the provider: paid, two of ours, unless told otherwise.
+// buy adds a checkout session at the provider: paid, two of ours, unless changed.
 func (b *bench) buy(change func(*sandbox.Session)) *bench {
 	b.t.Helper()
 	session := sandbox.Session{ID: b.key.Session, Email: buyer, Name: buyerName, Items: []sandbox.Item{{Price: "price_guide", Quantity: 2}}}

@@ -22,7 +22,7 @@ type ReconcileSalesResult struct {
 }
 
 // ReconcileSales asks every environment's provider for its paid sessions, from when they are not known to be complete on,
-// and delivers those that nobody told of. What one provider does not answer is the next pass's; the others do not wait for it.
+// and delivers the missed ones. What one provider does not return is left to the next run; the others do not wait for it.
 func (a *Activities) ReconcileSales(ctx context.Context) (ReconcileSalesResult, error) {
 	r := missed.Sales{Ledger: a.Ledger, Runs: a.Runs, Catalogue: a.Catalogue, Log: a.Log, Now: a.Now, Pause: rest}
 	var sum ReconcileSalesResult
@@ -57,7 +57,7 @@ func (a *Activities) ReconcileSales(ctx context.Context) (ReconcileSalesResult, 
 // tellOfSales tells the owner, at most once a day, what keeps sales from being found or delivered.
 func (a *Activities) tellOfSales(ctx context.Context, reason order.Reason) {
 	if _, err := a.AlertOwner(ctx, AlertOwnerInput{Reason: reason}); err != nil {
-		a.Log.WarnContext(ctx, "the owner could not be told", "reason", string(reason), "error", err)
+		a.Log.WarnContext(ctx, "the owner could not be notified", "reason", string(reason), "error", err)
 	}
 }
 

@@ -51,7 +51,7 @@ type reminded struct {
 
 func (*reminded) Configured() bool { return true }
 func (*reminded) Notify(context.Context, order.Key, order.Reason, time.Time) error {
-	return errors.New("nobody is told of one order here")
+	return errors.New("there is no alert about one order here")
 }
 
 func (r *reminded) Remind(_ context.Context, longest []notify.Waiting, total int, _ time.Time) error {

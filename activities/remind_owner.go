@@ -16,8 +16,8 @@ const (
 	remindersLimit = 20 * time.Second
 )
 
-// remind tells the owner, once a day and in one message, of the orders that still need a person although the owner was
-// told, and of those whose alert went wrong. Like every alert it is best effort, and nothing fails with it.
+// remind notifies the owner, once a day and in one message, of orders that still need a person after their alert was
+// sent, and of those whose alert failed. Like every alert it is best effort, and nothing fails with it.
 func (a *Activities) remind(ctx context.Context) {
 	if !a.Owner.Configured() {
 		return

@@ -138,7 +138,7 @@ func TestRepeatedAttemptGivesTheAnswerThatWasLost(t *testing.T) {
 	}
 }
 
-// A sale that nobody told of may be refunded before it is found. Whichever attempt's answer arrives, the refund is read
+// A missed sale may be refunded before it is found. Whichever attempt's answer arrives, the refund is read
 // before anything is given.
 func TestEveryAnswerOfAConfirmedPaymentSaysThatTheMoneyMayHaveGoneBack(t *testing.T) {
 	t.Parallel()

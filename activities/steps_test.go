@@ -325,7 +325,7 @@ func TestResumedRunIsToldWhatIsDone(t *testing.T) {
 	}
 	unknown := outcome{Payment: order.PaymentPending, Access: order.AccessPending, Email: order.EmailPending, Generation: 1}
 	if diff := cmp.Diff(unknown, read()); diff != "" {
-		t.Errorf("nobody has heard of it (-want +got):\n%s", diff)
+		t.Errorf("it is unknown to the ledger (-want +got):\n%s", diff)
 	}
 	b.granted()
 	if _, err := b.send(1); err != nil {

@@ -66,7 +66,7 @@ func TestInputThatIsNoOrderFails(t *testing.T) {
 	}
 }
 
-// pendingUntil answers that the money is on its way until it is told otherwise.
+// pendingUntil answers that the payment is pending until it is changed.
 func pendingUntil(attempt int) func(int, activities.ConfirmPaymentInput) (checked, error) {
 	return func(n int, _ activities.ConfirmPaymentInput) (checked, error) {
 		if n < attempt {
@@ -299,7 +299,7 @@ func TestBuyerWithoutAnAddressGetsAccessAndAResendFinishesIt(t *testing.T) {
 	s.at(50*day, func() {
 		waiting = s.state()
 		s.world.address = "given by the operator"
-		s.resend(`{"reason":"the buyer told us","request_id":"req_1"}`)
+		s.resend(`{"reason":"the buyer called","request_id":"req_1"}`)
 	})
 	s.run()
 	wantWaiting := flow.State{

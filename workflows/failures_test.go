@@ -422,7 +422,7 @@ func TestTheOwnerIsToldOfEveryReasonOnceAfterEverythingElseIsDone(t *testing.T) 
 	s.at(day, func() { s.resend(`{"reason":"mended"}`) })
 	s.run()
 	if diff := cmp.Diff([]order.Reason{order.ReasonEmailRefused}, s.trace.alerts); diff != "" {
-		t.Errorf("the owner was told (-want +got):\n%s", diff)
+		t.Errorf("the owner was notified (-want +got):\n%s", diff)
 	}
 }
 
@@ -431,6 +431,6 @@ func TestTheStraightPathTellsTheOwnerNothing(t *testing.T) {
 	s := newScenario(t)
 	s.run()
 	if len(s.trace.alerts) != 0 {
-		t.Errorf("the owner was told %v", s.trace.alerts)
+		t.Errorf("the owner was notified %v", s.trace.alerts)
 	}
 }

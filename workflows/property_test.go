@@ -155,7 +155,7 @@ func failed(class order.Class) error {
 	return failure(class)
 }
 
-// Whatever happens to an order: nothing is done before what it rests on or twice, and it ends delivered, not ours,
+// Whatever happens to an order: nothing is done before what it depends on or twice, and it ends delivered, not ours,
 // unpaid, or on a person's list.
 func TestNoSequenceOfEventsBreaksTheOrder(t *testing.T) {
 	t.Parallel()
@@ -193,7 +193,7 @@ func (s *scenario) hasEndedWell(t *rapid.T) {
 	}
 	switch {
 	case open && state.Reason == "":
-		t.Errorf("it waits for ever and nobody is told: %+v", state)
+		t.Errorf("it waits for ever and nobody is notified: %+v", state)
 	case open, state.Payment == order.PaymentFailed, state.Payment == order.PaymentIgnored:
 	case state.Access == order.AccessRevoked || state.Access == order.AccessHeld:
 		if s.world.access == order.AccessGranted {

@@ -7,7 +7,7 @@ import (
 	"handover/internal/lab/sandbox"
 )
 
-// recordReversals plays what refunds, disputes and a person's verdict make of an order.
+// recordReversals plays what refunds, disputes and an operator's override make of an order.
 func recordReversals(r *recorder) {
 	const done, timer, attribute = enumspb.EVENT_TYPE_ACTIVITY_TASK_COMPLETED, enumspb.EVENT_TYPE_TIMER_STARTED,
 		enumspb.EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES

@@ -93,7 +93,7 @@ func TestPayloadThatCannotBeActedOnIsRefusedVisibly(t *testing.T) {
 				t.Errorf("commands (-want +got):\n%s", diff)
 			}
 			if got := s.world.decided["signal/first-run/1"].Refusal; got != c.refusal {
-				t.Errorf("the ledger was told %q, want %q", got, c.refusal)
+				t.Errorf("the ledger recorded %q, want %q", got, c.refusal)
 			}
 			says, command, _ := strings.Cut(c.refusal.Message(), ": starter ")
 			command = strings.ReplaceAll(command, "ORDER", "test/cs_test_a1")

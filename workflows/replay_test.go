@@ -22,7 +22,7 @@ import (
 	"handover/workflows"
 )
 
-var record = flag.Bool("record", false, "record the histories anew, on the real servers, before replaying them")
+var record = flag.Bool("record", false, "record the histories again, on the real servers, before replaying them")
 
 // Orders that are under way outlive a deployment: what a new version of the workflow does with their histories must be
 // what the old one did. A change that this test refuses needs workflow.GetVersion, and a history of its own.

@@ -185,7 +185,7 @@ func TestResendToAnotherAddressOvertakesAnAttemptInFlight(t *testing.T) {
 		t.Errorf("commands (-want +got):\n%s", diff)
 	}
 	if !cancelled {
-		t.Error("the attempt in flight was not told to stop")
+		t.Error("the attempt in flight was not cancelled")
 	}
 	if s.open() {
 		t.Error("the order did not close")

@@ -106,7 +106,7 @@ func TestPartialRefundAsksAPersonAndTellsTheOwner(t *testing.T) {
 		t.Errorf("commands (-want +got):\n%s", diff)
 	}
 	if len(s.trace.alerts) != 1 || s.trace.alerts[0] != order.ReasonRefundUnclear {
-		t.Errorf("the owner was told %v", s.trace.alerts)
+		t.Errorf("the owner was notified %v", s.trace.alerts)
 	}
 	if !strings.Contains(details, "refund names no item") || !strings.Contains(details, "| access | granted |") || !strings.Contains(details, "starter revoke test/cs_test_a1") {
 		t.Errorf("the details do not say it:\n%s", details)

@@ -127,7 +127,7 @@ func TestOutageHasNoEnd(t *testing.T) {
 	}
 }
 
-// Whatever happens in whatever order: a step starts only when what it rests on is over, none starts twice at once, every
+// Whatever happens in whatever order: a step starts only when what it depends on is over, none starts twice at once, every
 // wait that is not for a person has an end, and nothing runs in a circle without time passing.
 func TestNextKeepsItsRules(t *testing.T) {
 	t.Parallel()

@@ -86,12 +86,12 @@ func (w *world) ChangeAccess(_ context.Context, _ activities.ChangeAccessInput) 
 	return activities.ChangeAccessResult{Progress: w.progress()}, nil
 }
 
-// verdict decides as the ledger does.
-func (w *world) verdict(kind string) flow.Answer {
+// override decides as the ledger does.
+func (w *world) override(kind string) flow.Answer {
 	facts := order.OverrideFacts{Payment: w.payment, Asked: w.money.unclear || w.reason.Step() == order.StepReversal || w.reason.Step() == order.StepAccessChange, Owed: 1}
-	verdict, state, outcome := order.OverrideRevoke, order.AccessRevoked, order.OutcomeRevoking
+	override, state, outcome := order.OverrideRevoke, order.AccessRevoked, order.OutcomeRevoking
 	if kind == flow.KindRestore {
-		verdict, state, outcome = order.OverrideRestore, order.AccessGranted, order.OutcomeRestoring
+		override, state, outcome = order.OverrideRestore, order.AccessGranted, order.OutcomeRestoring
 	}
 	switch w.money.wanted {
 	case order.AccessGranted:
@@ -99,7 +99,7 @@ func (w *world) verdict(kind string) flow.Answer {
 	case order.AccessRevoked:
 		facts.Revoked = 1
 	}
-	if decided, refusal := order.DecideOverride(verdict, facts); decided == order.OutcomeRefused {
+	if decided, refusal := order.DecideOverride(override, facts); decided == order.OutcomeRefused {
 		return flow.Answer{Outcome: decided, Refusal: refusal, Says: refusal.Message()}
 	}
 	w.money.unclear, w.money.part, w.money.provider = false, false, state

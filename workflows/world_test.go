@@ -302,7 +302,7 @@ func (w *world) DecideRequest(_ context.Context, in activities.DecideRequestInpu
 // rule decides as the ledger does.
 func (w *world) rule(kind string) flow.Answer {
 	if kind == flow.KindRevoke || kind == flow.KindRestore {
-		return w.verdict(kind)
+		return w.override(kind)
 	}
 	access := w.access
 	if w.money.wanted != order.AccessGranted {

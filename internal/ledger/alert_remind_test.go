@@ -17,13 +17,13 @@ func (b *env) needs(reason order.Reason, hours int) *env {
 	return b
 }
 
-// alerted has the owner told of the order so many hours ago; how it went is empty when that was never written down.
+// alerted has the owner notified of the order so many hours ago; the outcome is empty when it was never recorded.
 func (b *env) alerted(reason order.Reason, hours int, outcome string) *env {
 	b.t.Helper()
 	ours, err := b.ClaimAlert(b.t.Context(), b.key, reason)
 	b.must(err)
 	if !ours {
-		b.t.Fatal("told twice")
+		b.t.Fatal("notified twice")
 	}
 	if outcome != "" {
 		b.must(b.AlertEnded(b.t.Context(), b.key, reason, outcome == "told"))
@@ -39,15 +39,15 @@ func TestTheOwnerIsRemindedOfWhatWaitsUntold(t *testing.T) {
 		order func(b *env)
 		want  bool
 	}{
-		"told a day ago":                {func(b *env) { b.needs(refused, 25).alerted(refused, 25, "told") }, true},
-		"told today":                    {func(b *env) { b.needs(refused, 30).alerted(refused, 5, "told") }, false},
-		"told of something else":        {func(b *env) { b.needs(refused, 30).alerted(order.ReasonEmailExhausted, 5, "told") }, true},
-		"could not be told":             {func(b *env) { b.needs(refused, 5).alerted(refused, 5, "failed") }, true},
-		"the worker died while telling": {func(b *env) { b.needs(refused, 5).alerted(refused, 5, "") }, true},
-		"is being told at this moment":  {func(b *env) { b.needs(refused, 5).alerted(refused, 0, "") }, false},
-		"was never told":                {func(b *env) { b.needs(refused, 2) }, true},
-		"is about to be told":           {func(b *env) { b.needs(refused, 0) }, false},
-		"told with another one of the settings": {func(b *env) {
+		"notified a day ago":               {func(b *env) { b.needs(refused, 25).alerted(refused, 25, "told") }, true},
+		"notified today":                   {func(b *env) { b.needs(refused, 30).alerted(refused, 5, "told") }, false},
+		"notified of something else":       {func(b *env) { b.needs(refused, 30).alerted(order.ReasonEmailExhausted, 5, "told") }, true},
+		"could not be notified":            {func(b *env) { b.needs(refused, 5).alerted(refused, 5, "failed") }, true},
+		"the worker died while telling":    {func(b *env) { b.needs(refused, 5).alerted(refused, 5, "") }, true},
+		"is being notified at this moment": {func(b *env) { b.needs(refused, 5).alerted(refused, 0, "") }, false},
+		"was never notified":               {func(b *env) { b.needs(refused, 2) }, true},
+		"is about to be notified":          {func(b *env) { b.needs(refused, 0) }, false},
+		"notified with another one of the settings": {func(b *env) {
 			b.needs(order.ReasonEmailConfig, 30).another().alerted(order.ReasonEmailConfig, 5, "told")
 		}, false},
 		"needs nobody": {func(b *env) { b.pay().give().accept(1) }, false},
@@ -105,7 +105,7 @@ func TestThereIsOneReminderADay(t *testing.T) {
 	}
 	b.must(b.AlertEnded(t.Context(), order.Key{}, order.ReasonStillWaiting, true))
 	if n := b.count(`SELECT count(*) FROM alerts WHERE outcome = 'told'`); n != 1 {
-		t.Errorf("%d reminders are noted as told", n)
+		t.Errorf("%d reminders are recorded as sent", n)
 	}
 	for _, c := range []struct {
 		hours int

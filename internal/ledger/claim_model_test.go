@@ -143,7 +143,7 @@ func (b *env) agrees(rt *rapid.T, step string, may bool, err error) bool {
 	return may
 }
 
-// claimByMany has workers claim at once: one wins where a claim is to be had, and all others are told the same reason.
+// claimByMany has workers claim at once: one wins where a claim is to be had, and all others get the same reason.
 func (b *env) claimByMany(rt *rapid.T, m *claimModel, workers int) {
 	claims := make([]ledger.EmailClaim, workers)
 	errs := make([]error, workers)

@@ -108,7 +108,7 @@ func TestAttemptsEndAtTheCap(t *testing.T) {
 	if d := denied(t, err); d.Why != ledger.ClaimExhausted {
 		t.Errorf("denied: %s", d.Why)
 	}
-	// A run that knows a larger cap goes on from the count, it does not begin anew.
+	// A run that knows a larger cap continues from the count and does not begin again.
 	if claim := b.claim(1); claim.Attempts != 3 {
 		t.Errorf("with a larger cap it is attempt %d", claim.Attempts)
 	}

@@ -20,7 +20,7 @@ func TestLedgerDecidesWhatAnEventStarts(t *testing.T) {
 		{"the first event of a session", known{EventNew: true, OrderNew: true, Payment: pending}, NextStart},
 		{"its repetition while the first copy is handed over", known{Payment: pending}, NextStart},
 		{"a second event before the first was handed over", known{EventNew: true, Payment: pending}, NextStartOrCheck},
-		{"an event that was left behind", known{waited: true, Payment: pending}, NextStartOrCheck},
+		{"a stale event", known{waited: true, Payment: pending}, NextStartOrCheck},
 		{"a left one whose order is known", known{waited: true, HandedOver: true, Payment: pending}, NextCheck},
 		{"another event while the payment is open", known{EventNew: true, HandedOver: true, Payment: pending}, NextCheck},
 		{"another event after a failure", known{EventNew: true, HandedOver: true, Payment: order.PaymentFailed}, NextCheck},
@@ -35,7 +35,7 @@ func TestLedgerDecidesWhatAnEventStarts(t *testing.T) {
 		{"paid, work is open, the same event", known{Dispatched: true, HandedOver: true, Payment: confirmed, Unfinished: true}, NextEnsure},
 		{"paid and finished, another event", known{EventNew: true, HandedOver: true, Payment: confirmed}, NextNothing},
 		{"paid and finished, the same event", known{Dispatched: true, HandedOver: true, Payment: confirmed}, NextNothing},
-		{"paid and finished, an event that was left behind", known{waited: true, HandedOver: true, Payment: confirmed}, NextNothing},
+		{"paid and finished, a stale event", known{waited: true, HandedOver: true, Payment: confirmed}, NextNothing},
 	}
 	for _, test := range tests {
 		if got := test.known.next(); got != test.want {

@@ -165,7 +165,7 @@ func TestUnknownItemsKeepTheOrderForAPerson(t *testing.T) {
 	}
 	v := b.view()
 	if v.Facts.Access != order.AccessAttention || v.Facts.CustomerState() != order.CustomerLooking || len(v.Emails) != 0 || len(v.Grants) != 0 {
-		t.Errorf("access %s, the buyer is told %s, %d emails, %d grants", v.Facts.Access, v.Facts.CustomerState(), len(v.Emails), len(v.Grants))
+		t.Errorf("access %s, the buyer sees %s, %d emails, %d grants", v.Facts.Access, v.Facts.CustomerState(), len(v.Emails), len(v.Grants))
 	}
 }
 
@@ -205,7 +205,7 @@ func TestPaymentOfAnUnknownOrderIsRecorded(t *testing.T) {
 	t.Parallel()
 	b := newEnv(t)
 	if got, err := b.Snapshot(t.Context(), b.key); err != nil || got.Payment != order.PaymentPending || got.Access != order.AccessPending || got.Generation != 1 {
-		t.Errorf("of an order nobody has heard of: %+v, %v", got, err)
+		t.Errorf("of an order unknown to the ledger: %+v, %v", got, err)
 	}
 	b.pay()
 	if got, err := b.Snapshot(t.Context(), b.key); err != nil || got.Payment != order.PaymentConfirmed {
@@ -225,6 +225,6 @@ func TestItemsThatCanBeMatchedLaterAreFilledIn(t *testing.T) {
 	}
 	b.pay().give()
 	if v := b.view(); v.Items[0].Product != "guide" || v.Facts.Access != order.AccessGranted {
-		t.Errorf("after the catalogue was mended: product %q, access %s", v.Items[0].Product, v.Facts.Access)
+		t.Errorf("after the catalogue was corrected: product %q, access %s", v.Items[0].Product, v.Facts.Access)
 	}
 }

@@ -93,7 +93,7 @@ func TestRefundThatComesBeforeTheGrantGivesNothing(t *testing.T) {
 		t.Errorf("the email's claim is denied as %s", why)
 	}
 	if left, err := b.Unfinished(t.Context(), order.Key{}, 0, 100); err != nil || len(left) != 0 {
-		t.Errorf("what rests counts as unfinished: %v, %v", left, err)
+		t.Errorf("what is suspended counts as unfinished: %v, %v", left, err)
 	}
 
 	b.verdict(order.OverrideRestore, "r1")

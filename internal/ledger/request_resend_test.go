@@ -21,8 +21,8 @@ func (b *env) resend(r order.Request) order.Decision {
 	return d
 }
 
-// told are the lines of the order's audit.
-func (b *env) told() []string {
+// audited are the lines of the order's audit.
+func (b *env) audited() []string {
 	b.t.Helper()
 	entries, err := b.Audit(b.t.Context(), b.key)
 	b.must(err)
@@ -59,7 +59,7 @@ func TestResendIsDecidedByTheFacts(t *testing.T) {
 		}, "", order.Decision{Outcome: order.OutcomeSending, Generation: 2}, "resend: sending (generation 1: stopped, attempts_spent)"},
 		{"unpaid", unpaid, "",
 			order.Decision{Outcome: order.OutcomeRefused, Refusal: order.RefusedUnpaid}, "resend: refused payment_not_confirmed (no earlier email)"},
-		{"never heard of", func(*env) {}, "",
+		{"unknown to the ledger", func(*env) {}, "",
 			order.Decision{Outcome: order.OutcomeRefused, Refusal: order.RefusedUnpaid}, "resend: refused payment_not_confirmed (unknown order)"},
 		{"access on its way", func(b *env) { b.pay() }, "",
 			order.Decision{Outcome: order.OutcomeRefused, Refusal: order.RefusedNoAccess, Generation: 1}, "resend: refused access_not_granted (generation 1: under way)"},
@@ -83,7 +83,7 @@ func TestResendIsDecidedByTheFacts(t *testing.T) {
 			if diff := cmp.Diff(test.want, b.resend(request)); diff != "" {
 				t.Errorf("decision (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff([]string{"sam | " + test.audit + " | the buyer lost it"}, b.told()); diff != "" {
+			if diff := cmp.Diff([]string{"sam | " + test.audit + " | the buyer lost it"}, b.audited()); diff != "" {
 				t.Errorf("audit (-want +got):\n%s", diff)
 			}
 			d, decided, err := b.Decided(t.Context(), b.request("r1"))
@@ -117,7 +117,7 @@ func TestRepeatedRequestGetsTheFirstDecision(t *testing.T) {
 	if v := b.view(); len(v.Emails) != 2 || v.Address != alex {
 		t.Errorf("%d generations; the address changed: %v", len(v.Emails), v.Address != alex)
 	}
-	if n := len(b.told()); n != 1 {
+	if n := len(b.audited()); n != 1 {
 		t.Errorf("%d audit lines, want 1", n)
 	}
 }
@@ -138,8 +138,8 @@ func TestSameRequestAtOnceIsCarriedOutOnce(t *testing.T) {
 			t.Errorf("decided %+v", d)
 		}
 	}
-	if v := b.view(); first != 1 || len(v.Emails) != 2 || len(b.told()) != 1 {
-		t.Errorf("%d decisions, %d generations, %d audit lines", first, len(v.Emails), len(b.told()))
+	if v := b.view(); first != 1 || len(v.Emails) != 2 || len(b.audited()) != 1 {
+		t.Errorf("%d decisions, %d generations, %d audit lines", first, len(v.Emails), len(b.audited()))
 	}
 }
 
@@ -263,7 +263,7 @@ func TestFiledAddressIsUsedThoughTheSignalHasNone(t *testing.T) {
 	if b.claim(2).Message.To != kim {
 		t.Error("the message does not go to the filed address")
 	}
-	if diff := cmp.Diff([]string{"sam | resend: sending (generation 1: accepted) | the buyer lost it"}, b.told()); diff != "" {
+	if diff := cmp.Diff([]string{"sam | resend: sending (generation 1: accepted) | the buyer lost it"}, b.audited()); diff != "" {
 		t.Errorf("audit (-want +got):\n%s", diff)
 	}
 }

@@ -17,7 +17,7 @@ func TestUnreadableRequestIsWrittenDown(t *testing.T) {
 	for range 2 {
 		b.must(b.Refuse(t.Context(), b.request("r1"), order.RefusedUnreadable))
 	}
-	if diff := cmp.Diff([]string{"sam | resend: refused payload_not_readable (nothing was done) | the buyer lost it"}, b.told()); diff != "" {
+	if diff := cmp.Diff([]string{"sam | resend: refused payload_not_readable (nothing was done) | the buyer lost it"}, b.audited()); diff != "" {
 		t.Errorf("audit (-want +got):\n%s", diff)
 	}
 	d, decided, err := b.Decided(t.Context(), b.request("r1"))
@@ -34,8 +34,8 @@ func TestRefusalDoesNotTakeBackADecision(t *testing.T) {
 	b := newEnv(t).pay().give().accept(1)
 	b.resend(b.request("r1"))
 	b.must(b.Refuse(t.Context(), b.request("r1"), order.RefusedUnreadable))
-	if d, _, err := b.Decided(t.Context(), b.request("r1")); err != nil || d.Outcome != order.OutcomeSending || len(b.told()) != 1 {
-		t.Errorf("now %+v, %v, %d audit lines", d, err, len(b.told()))
+	if d, _, err := b.Decided(t.Context(), b.request("r1")); err != nil || d.Outcome != order.OutcomeSending || len(b.audited()) != 1 {
+		t.Errorf("now %+v, %v, %d audit lines", d, err, len(b.audited()))
 	}
 }
 
@@ -47,7 +47,7 @@ func TestRequestNobodyMadeIsNotDecided(t *testing.T) {
 	}
 }
 
-func (b *env) wish(id string) order.Request {
+func (b *env) buyerRequest(id string) order.Request {
 	return order.Request{Key: b.key, ID: id, Kind: "resend", Who: "buyer", Why: "asked for on the order page"}
 }
 
@@ -56,29 +56,29 @@ func TestBuyerMayAskEveryTenMinutesAndFiveTimes(t *testing.T) {
 	b := newEnv(t).pay().give().accept(1)
 	b.must(b.StoreRequest(t.Context(), b.request("an operator's does not count")))
 	for i := range 5 {
-		filed, _, err := b.StoreBuyerRequest(t.Context(), b.wish(string(rune('a'+i))))
+		filed, _, err := b.StoreBuyerRequest(t.Context(), b.buyerRequest(string(rune('a'+i))))
 		if !filed || err != nil {
-			t.Fatalf("wish %d: %v, %v", i+1, filed, err)
+			t.Fatalf("request %d: %v, %v", i+1, filed, err)
 		}
 		if i == 4 {
 			break
 		}
-		filed, wait, err := b.StoreBuyerRequest(t.Context(), b.wish("too soon"))
+		filed, wait, err := b.StoreBuyerRequest(t.Context(), b.buyerRequest("too soon"))
 		if filed || err != nil || wait <= 9*time.Minute || wait > 10*time.Minute {
 			t.Errorf("at once again: %v, %v, wait %v", filed, err, wait)
 		}
 		b.exec(`UPDATE requests SET created_at = created_at - interval '7 minutes' WHERE session = $1 AND who = 'buyer'`, b.key.Session)
-		if filed, wait, err = b.StoreBuyerRequest(t.Context(), b.wish("still too soon")); filed || err != nil || wait <= 2*time.Minute || wait > 3*time.Minute {
+		if filed, wait, err = b.StoreBuyerRequest(t.Context(), b.buyerRequest("still too soon")); filed || err != nil || wait <= 2*time.Minute || wait > 3*time.Minute {
 			t.Errorf("seven minutes later: %v, %v, wait %v", filed, err, wait)
 		}
 		b.exec(`UPDATE requests SET created_at = created_at - interval '3 minutes' WHERE session = $1 AND who = 'buyer'`, b.key.Session)
 	}
 	b.exec(`UPDATE requests SET created_at = created_at - interval '1 day' WHERE session = $1 AND who = 'buyer'`, b.key.Session)
-	if filed, wait, err := b.StoreBuyerRequest(t.Context(), b.wish("the sixth")); filed || err != nil || wait < time.Minute {
-		t.Errorf("the sixth wish: %v, %v, wait %v", filed, err, wait)
+	if filed, wait, err := b.StoreBuyerRequest(t.Context(), b.buyerRequest("the sixth")); filed || err != nil || wait < time.Minute {
+		t.Errorf("the sixth request: %v, %v, wait %v", filed, err, wait)
 	}
 	other := b.another().pay()
-	if filed, _, err := other.StoreBuyerRequest(t.Context(), other.wish("another order's")); !filed || err != nil {
+	if filed, _, err := other.StoreBuyerRequest(t.Context(), other.buyerRequest("another order's")); !filed || err != nil {
 		t.Errorf("another order: %v, %v", filed, err)
 	}
 }
@@ -90,7 +90,9 @@ func TestBuyersDoubleClickIsOneWish(t *testing.T) {
 		b := base.another().pay()
 		filed := make([]bool, 4)
 		errs := make([]error, 4)
-		atOnce(4, func(i int) { filed[i], _, errs[i] = b.StoreBuyerRequest(t.Context(), b.wish(string(rune('a'+i)))) })
+		atOnce(4, func(i int) {
+			filed[i], _, errs[i] = b.StoreBuyerRequest(t.Context(), b.buyerRequest(string(rune('a'+i))))
+		})
 		b.must(errors.Join(errs...))
 		n := 0
 		for _, f := range filed {
@@ -99,7 +101,7 @@ func TestBuyersDoubleClickIsOneWish(t *testing.T) {
 			}
 		}
 		if n != 1 {
-			t.Fatalf("%d of 4 wishes at once were filed", n)
+			t.Fatalf("%d of 4 requests at once were stored", n)
 		}
 	}
 }
@@ -194,7 +196,7 @@ func TestOneIDOfTwoKindsIsTwoRequests(t *testing.T) {
 	}
 }
 
-// A wish that came after a message had left is not answered by it, even if the proof of it came later still.
+// A request that came after a message had left is not fulfilled by it, even if its evidence came later still.
 func TestAResendIsNotAnsweredByAnEarlierMessageThatWasProvedLater(t *testing.T) {
 	t.Parallel()
 	b := newEnv(t).pay().give()
@@ -206,6 +208,6 @@ func TestAResendIsNotAnsweredByAnEarlierMessageThatWasProvedLater(t *testing.T) 
 		t.Fatalf("after the proof: email %s, reason %q", v.Facts.Email, v.Reason)
 	}
 	if d := b.resend(b.request("asked")); d.Outcome != order.OutcomeSending {
-		t.Errorf("the wish: %+v", d)
+		t.Errorf("the request: %+v", d)
 	}
 }
