@@ -56,6 +56,24 @@ func TestSecondStackTakesAnotherDirectory(t *testing.T) {
 	}
 }
 
+// A child that is being started holds copies of its parent's descriptors until its exec, so the lock is freed explicitly
+// and not by closing the file.
+func TestStateIsFreeAlthoughAChildHoldsACopyOfItsLock(t *testing.T) {
+	base := t.TempDir()
+	first := openState(t, base)
+	child := exec.Command("sleep", "60")
+	child.ExtraFiles = []*os.File{stack.LockFile(first)}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = child.Process.Kill(); _ = child.Wait() }()
+	dir := first.Dir
+	first.Close()
+	if again := openState(t, base); again.Dir != dir {
+		t.Errorf("a stack started after the first ended lives in %s, want %s again", again.Dir, dir)
+	}
+}
+
 func TestStackKeepsItsPorts(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()

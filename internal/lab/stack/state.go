@@ -161,7 +161,7 @@ func (s *State) Wipe() error {
 // Close gives the directory free. What runs in it should have been stopped.
 func (s *State) Close() {
 	for _, lock := range append(s.held, s.lock) {
-		lock.Close()
+		unlock(lock)
 	}
 	s.held = nil
 }
@@ -183,4 +183,11 @@ func tryLock(path string) (*os.File, error) {
 		return nil, errLocked
 	}
 	return nil, fmt.Errorf("lock %s: %w", path, err)
+}
+
+// unlock frees the lock at once. Closing the file alone would not: a child that is being started has a copy of the
+// descriptor, and with it the lock, from its fork to its exec.
+func unlock(file *os.File) {
+	_ = syscall.Flock(int(file.Fd()), syscall.LOCK_UN)
+	file.Close()
 }
