@@ -75,7 +75,7 @@ func BuildOnce(ctx context.Context, b Build) error {
 	stop := printed.report(b.Out)
 	defer stop()
 	if err := command.Run(); err != nil {
-		return fmt.Errorf("build %s: %w\n%s", filepath.Base(b.Target), err, lastLines(printed.String(), 20))
+		return fmt.Errorf("build %s: %w\n%s", filepath.Base(b.Target), err, printed.failure())
 	}
 	return os.Rename(temporary, b.Target)
 }
@@ -114,6 +114,17 @@ func (p *progress) String() string {
 	defer p.mu.Unlock()
 	return p.text.String()
 }
+
+// failure is what it printed without those lines: what went wrong.
+func (p *progress) failure() string {
+	lines := slices.DeleteFunc(strings.Split(p.String(), "\n"), func(line string) bool {
+		return strings.HasPrefix(line, "go: downloading ") || packageLine.MatchString(line)
+	})
+	return lastLines(strings.Join(lines, "\n"), 20)
+}
+
+// packageLine matches what -v prints of a package: its path alone.
+var packageLine = regexp.MustCompile(`^[\w./~-]*$`)
 
 // report prints a line every 15 seconds, so that a long build does not look like a hang.
 func (p *progress) report(out io.Writer) (stop func()) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -39,20 +38,17 @@ type apps struct {
 	sandbox string
 }
 
-// build makes starter, worker and sandbox from source. Go's own cache keeps a repeated build short. The stack's files are
+// build makes starter and worker from source. Go's own cache keeps a repeated build short. The stack's files are
 // in a folder: without the drivers of the clouds, which the benchmark measures as a shop has them, there is half as much
 // to compile.
 func (s *running) build(ctx context.Context) error {
 	began := time.Now()
-	fmt.Fprintln(s.say, "building starter, worker and sandbox …")
+	fmt.Fprintln(s.say, "building starter and worker …")
 	directory := s.state.Path("bin") + string(filepath.Separator)
-	for _, what := range [][]string{{directory, "./starter", "./worker"}, {s.program("sandbox"), "./internal/lab/sandbox/cmd"}} {
-		arguments := append([]string{"build", "-buildvcs=false", "-tags", "nocloud", "-ldflags", "-s -w", "-o"}, what...)
-		command := exec.CommandContext(ctx, "go", arguments...)
-		command.Dir, command.Env = s.root, stack.Compiling(os.Environ())
-		if text, err := command.CombinedOutput(); err != nil {
-			return fmt.Errorf("build %v: %w\n%s", what[1:], err, text)
-		}
+	command := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-tags", "nocloud", "-ldflags", "-s -w", "-o", directory, "./starter", "./worker")
+	command.Dir, command.Env = s.root, stack.Compiling(os.Environ())
+	if text, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("build starter and worker: %w\n%s", err, text)
 	}
 	s.ready("programs", "", began)
 	return nil
@@ -70,14 +66,10 @@ func (s *running) startApps(ctx context.Context) (*apps, error) {
 	if err := s.migrate(ctx, a); err != nil {
 		return nil, err
 	}
-	sandbox, err := s.sandboxEnvironment(a)
-	if err != nil {
+	if err := s.startSandbox(a); err != nil {
 		return nil, err
 	}
 	return a, together(ctx,
-		func(ctx context.Context) error {
-			return s.startApp(ctx, "sandbox", host(a.sandbox), a.sandbox+"/control/counts", nil, sandbox)
-		},
 		func(ctx context.Context) error {
 			environment := slices.Concat(a.environment, []string{"ADMIN_ADDR=" + host(a.workerAdmin)})
 			return s.startApp(ctx, "worker", "", a.workerAdmin+"/readyz", nil, environment)
@@ -178,27 +170,6 @@ func (s *running) migrate(ctx context.Context, a *apps) error {
 		return logged(fmt.Errorf("starter migrate: %w", err), log)
 	}
 	return nil
-}
-
-// sandboxEnvironment sets the sandbox up for the shop, so that it accepts its keys only.
-func (s *running) sandboxEnvironment(a *apps) ([]string, error) {
-	products, err := json.Marshal(forSale)
-	if err != nil {
-		return nil, err
-	}
-	return append(os.Environ(),
-		"SANDBOX_ADDR="+host(a.sandbox),
-		"SANDBOX_STRIPE_SECRET="+a.shop.secrets.StripeWebhook,
-		"SANDBOX_STRIPE_KEYS="+a.shop.secrets.StripeKey,
-		"SANDBOX_WEBHOOK_URL="+a.starter+"/webhooks/payments/test",
-		"SANDBOX_RESEND_KEY="+a.shop.secrets.ResendKey,
-		"SANDBOX_RESEND_WEBHOOK_SECRET="+a.shop.secrets.ResendWebhook,
-		"SANDBOX_EMAIL_WEBHOOK_URL="+a.starter+"/webhooks/email",
-		"SANDBOX_SHOP_RETURN_URL="+a.starter,
-		"SANDBOX_ENVIRONMENT=test",
-		"SANDBOX_JOURNAL="+s.state.Path("sandbox.journal"),
-		"SANDBOX_PRODUCTS="+string(products),
-	), nil
 }
 
 // startApp starts one of our programs and returns when the given address answers 200.
