@@ -42,7 +42,7 @@ type result struct {
 	reason order.Reason
 }
 
-// apply takes up what a step came to.
+// apply applies the result of a step.
 func (s *state) apply(st step, r result, now time.Time) {
 	s.running &^= st.do
 	if st.do == sendEmail {
@@ -93,7 +93,7 @@ func (s *state) unchanged(st step) bool {
 	return s.pending(st.do) && !s.event && !s.reversal && (st.do != sendEmail || st.generation == s.Generation)
 }
 
-// see takes up the facts. A snapshot that was overtaken on its way by a newer one is left.
+// see applies the facts. A snapshot that was overtaken on its way by a newer one is dropped.
 func (s *state) see(now order.Snapshot) {
 	if now.AsOf == 0 || now.AsOf < s.AsOf {
 		return
@@ -159,7 +159,7 @@ func (s *state) outage(st step, now time.Time) {
 	}
 }
 
-// noticed takes up an event of the payment provider. None is believed: each makes the run ask, the provider where the
+// noticed applies an event of the payment provider. None is believed: each makes the run ask, the provider where the
 // payment is open, and else the ledger.
 func (s *state) noticed(about string) {
 	clear(s.gaveUp)
@@ -173,10 +173,10 @@ func (s *state) noticed(about string) {
 	}
 }
 
-// asked takes up a request.
+// asked applies a request.
 func (s *state) asked(r *request) { s.requests = append(s.requests, r) }
 
-// answered takes up what became of a request. What a person has decided starts everything again that had given up.
+// answered applies what became of a request. What a person has decided starts everything again that had given up.
 func (s *state) answered(r *request, answer flow.Answer, err error) {
 	r.answer, r.err, r.decided = answer, err, true
 	switch {

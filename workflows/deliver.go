@@ -1,6 +1,6 @@
 // Package workflows holds what Temporal runs: Deliver, one order from the payment to the end of its time, and Reconcile.
 //
-// Deliver is read in this order: deliver.go runs the loop, state.go decides the next step from the facts, apply.go takes up
+// Deliver is read in this order: deliver.go runs the loop, state.go decides the next step from the facts, apply.go applies
 // what a step came to, steps.go carries the steps out, messages.go receives signals and updates, present.go shows it all
 // in the Temporal UI. What is true is in the ledger; facts reach a run in snapshots of it only.
 package workflows

@@ -255,7 +255,7 @@ func TestUnknownItemsGrantNothingAndWaitForAPerson(t *testing.T) {
 	if diff := cmp.Diff(want, s.state()); diff != "" {
 		t.Errorf("state (-want +got):\n%s", diff)
 	}
-	if !strings.Contains(s.details(), needsAttention("some items not in catalogue", order.ReasonItemsUnknown)) {
+	if !strings.Contains(s.details(), needsAttention("Some items are not in the catalogue", order.ReasonItemsUnknown)) {
 		t.Errorf("details do not say what to do:\n%s", s.details())
 	}
 }

@@ -155,7 +155,7 @@ func TestDetailsSayWhatAPersonCanDoAndForgetItAfterwards(t *testing.T) {
 		s.resend(`{"reason":"mended"}`)
 	})
 	s.run()
-	if want := needsAttention("email refused", order.ReasonEmailRefused); !strings.Contains(stopped, want) {
+	if want := needsAttention("The email provider refused the message", order.ReasonEmailRefused); !strings.Contains(stopped, want) {
 		t.Errorf("details while stopped lack %q:\n%s", want, stopped)
 	}
 	if got := s.details(); strings.Contains(got, "Needs attention") || !strings.Contains(got, "| email | accepted (generation 2) |") {

@@ -40,7 +40,7 @@ func details(key order.Key, s *state, reason order.Reason) string {
 	text := fmt.Sprintf("| fact | state |\n|---|---|\n| payment | %s |\n| access | %s |\n| email | %s (generation %d) |\n",
 		s.Payment, s.Access, s.Email, s.Generation)
 	if reason != "" {
-		text += "\n**Needs attention**: " + strings.ReplaceAll(string(reason), "_", " ") + ". " + commandApart(reason.Remedy(key.String()))
+		text += "\n**Needs attention**: " + reason.Title() + ". " + commandApart(reason.Remedy(key.String()))
 	}
 	if s.outages > 0 {
 		text += "\nThe database does not respond. Everything that is pending goes on when it does.\n"

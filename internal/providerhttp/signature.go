@@ -46,7 +46,7 @@ func SHA256(key []byte, body []byte, before ...string) []byte {
 	return mac.Sum(nil)
 }
 
-// Match says whether one of the candidates is the wanted value. It looks at every candidate and compares each in
+// Match says whether one of the candidates is the wanted value. It compares every candidate, in
 // constant time, so that the time taken tells nothing about how close a guess was.
 func Match(want []byte, candidates [][]byte) bool {
 	matched := false

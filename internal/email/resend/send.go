@@ -31,7 +31,7 @@ func (p *Provider) Send(ctx context.Context, key string, m order.Message) (strin
 	defer cancel()
 	ctx, answer := providerhttp.Watch(ctx)
 	sent, err := p.client.Emails.SendWithOptions(ctx, request(m), &sdk.SendEmailOptions{IdempotencyKey: key})
-	// Whatever the SDK says is looked at only for a success: its errors hold the provider's text, which may quote an
+	// Whatever the SDK says is read only for a success: its errors hold the provider's text, which may quote an
 	// address, and have lost status and name.
 	switch {
 	case answer.Status == 0:

@@ -11,7 +11,7 @@ import (
 	"handover/internal/providerhttp"
 )
 
-// maxSignatures bounds how many signatures of one message are looked at. A sender has one for each of its secrets.
+// maxSignatures bounds how many signatures of one message are compared. A sender has one for each of its secrets.
 const maxSignatures = 32
 
 // Verify checks a message of the Standard Webhooks scheme: base64 HMAC-SHA256 over the message's id, its timestamp and

@@ -70,7 +70,7 @@ func soldBy(o providerhttp.Object) sale {
 	return s
 }
 
-// reversed looks at the transactions of a finished checkout: its order says paid for ever, whatever became of the money.
+// reversed reads the transactions of a finished checkout: its order says paid for ever, whatever became of the money.
 // They also say what was paid where the checkout holds its order's id only.
 func (p *Provider) reversed(ctx context.Context, checkout providerhttp.Object, s *sale) (bool, error) {
 	ref, whole := checkout.Ref("order"), checkout.Object("order") != nil

@@ -19,7 +19,7 @@ var _ payment.Inspector = (*Provider)(nil)
 
 const stripeName = "Stripe"
 
-// Inspect looks at the account with reads that the key needs anyway, where there are such: a restricted key may not read
+// Inspect checks the account with reads that the key needs anyway, where there are such: a restricted key may not read
 // the account itself (https://docs.stripe.com/keys#limit-access). Where the key is no good nothing else is asked, since
 // every answer would be the same.
 func (p *Provider) Inspect(ctx context.Context, w payment.Requirements) payment.Inspection {

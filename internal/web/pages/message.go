@@ -39,7 +39,7 @@ var (
 	messageFile = message{http.StatusServiceUnavailable, "file_unavailable", statusCare, "We are looking into it",
 		"The file cannot be read at the moment, and the shop can see that. Please try again later. You need not pay again.", 60}
 	messageAway = message{http.StatusServiceUnavailable, "unavailable", statusWait, "One moment, please",
-		"We cannot look at your order right now. Nothing is lost and you need not pay again: this page tries again by itself.", 5}
+		"We cannot read your order right now. Nothing is lost and you need not pay again: this page tries again by itself.", 5}
 	messageFailed = message{http.StatusInternalServerError, "failed", statusCare, "Something went wrong on our side",
 		"Please try again in a moment. You need not pay again.", 0}
 	messageCrossOrigin = message{http.StatusForbidden, "cross_origin", statusTodo, "This came from another site",
