@@ -62,7 +62,8 @@ type bench struct {
 	t       *testing.T
 	pool    *pgxpool.Pool
 	ledger  *ledger.Ledger
-	sandbox sandbox.Client
+	sandbox *sandbox.Sandbox
+	address string // of the sandbox
 	key     order.Key
 	logs    *logged
 	counted *counted
@@ -90,7 +91,7 @@ func newBench(t *testing.T) *bench {
 	t.Cleanup(func() { _ = s.Close() })
 	pool := testenv.Shared(t)
 	b := &bench{
-		t: t, pool: pool, ledger: ledger.New(pool), sandbox: sandbox.Client{Base: server.URL}, logs: &logged{}, counted: &counted{},
+		t: t, pool: pool, ledger: ledger.New(pool), sandbox: s, address: server.URL, logs: &logged{}, counted: &counted{},
 		key: order.Key{Environment: "test", Session: "cs_test_" + rand.Text()}, secrets: []string{oldSecret}, kinds: accessregistry.Kinds().Local(),
 		callTimeout: 10 * time.Second, mode: order.Test,
 		cfg: activities.Config{
@@ -112,7 +113,7 @@ func (b *bench) buy(change func(*sandbox.Session)) *bench {
 	if change != nil {
 		change(&session)
 	}
-	_, err := b.sandbox.CreateSession(b.t.Context(), session)
+	_, err := b.sandbox.CreateSession(session)
 	b.must(err)
 	return b
 }
@@ -121,10 +122,10 @@ func (b *bench) buy(change func(*sandbox.Session)) *bench {
 func (b *bench) worker() *activities.Activities {
 	b.t.Helper()
 	provider, err := stripe.New(stripe.Config{
-		APIKey: stripeKey, WebhookSecrets: []string{"whsec_4242_of_the_webhooks"}, Mode: b.mode, APIURL: b.sandbox.Base, CallTimeout: b.callTimeout,
+		APIKey: stripeKey, WebhookSecrets: []string{"whsec_4242_of_the_webhooks"}, Mode: b.mode, APIURL: b.address, CallTimeout: b.callTimeout,
 	})
 	b.must(err)
-	sender, err := resend.New(resend.Config{APIKey: resendKey, APIURL: b.sandbox.Base + "/resend", CallTimeout: b.callTimeout})
+	sender, err := resend.New(resend.Config{APIKey: resendKey, APIURL: b.address + "/resend", CallTimeout: b.callTimeout})
 	b.must(err)
 	return activities.New(activities.Deps{Owner: notify.New(notify.Config{}),
 		Ledger: b.ledger, Environments: map[string]activities.Environment{"test": {Mode: b.mode, Provider: provider}},
@@ -216,7 +217,7 @@ func (b *bench) granted() *bench {
 
 func (b *bench) fault(f sandbox.Fault) sandbox.Fault {
 	b.t.Helper()
-	added, err := b.sandbox.AddFault(b.t.Context(), f)
+	added, err := b.sandbox.AddFault(f)
 	b.must(err)
 	return added
 }
@@ -230,17 +231,11 @@ func (b *bench) view() order.View {
 
 // messages are what the email provider accepted, and calls what it was asked under a generation's key.
 func (b *bench) messages() []sandbox.Message {
-	b.t.Helper()
-	list, err := b.sandbox.Messages(b.t.Context())
-	b.must(err)
-	return list
+	return b.sandbox.Messages()
 }
 
 func (b *bench) calls(generation int) sandbox.KeyCount {
-	b.t.Helper()
-	counts, err := b.sandbox.Counts(b.t.Context())
-	b.must(err)
-	return counts.Emails.ByKey[b.key.EmailKey(generation)]
+	return b.sandbox.Counts().Emails.ByKey[b.key.EmailKey(generation)]
 }
 
 func (b *bench) must(err error) {

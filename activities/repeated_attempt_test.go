@@ -63,13 +63,13 @@ func before(steps ...attempt) func(*bench) {
 
 func refunding(amount int64) attempt {
 	return func(b *bench, _ bool) (any, error) {
-		return b.sandbox.Refund(b.t.Context(), b.key.Session, sandbox.Refund{Amount: amount})
+		return b.sandbox.Refund(sandbox.Refund{Session: b.key.Session, Amount: amount})
 	}
 }
 
 func disputing(status string) attempt {
 	return func(b *bench, _ bool) (any, error) {
-		return b.sandbox.Dispute(b.t.Context(), b.key.Session, sandbox.Dispute{Status: status})
+		return b.sandbox.Dispute(sandbox.Dispute{Session: b.key.Session, Status: status})
 	}
 }
 
@@ -143,7 +143,7 @@ func TestRepeatedAttemptGivesTheAnswerThatWasLost(t *testing.T) {
 func TestEveryAnswerOfAConfirmedPaymentSaysThatTheMoneyMayHaveGoneBack(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).buy(nil)
-	_, err := b.sandbox.Refund(t.Context(), b.key.Session, sandbox.Refund{})
+	_, err := b.sandbox.Refund(sandbox.Refund{Session: b.key.Session})
 	b.must(err)
 	want := outcome{Payment: order.PaymentConfirmed, ReversalDue: true, OpenSeconds: inSeconds(openFor)}
 	for _, in := range []activities.ConfirmPaymentInput{{Origin: runID}, {Origin: runID, Again: true}, {Origin: "an earlier run"}} {

@@ -1,6 +1,7 @@
 package activities_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -214,7 +215,7 @@ func TestTwoAttemptsAtOnceAreOneCall(t *testing.T) {
 		_, err := b.send(1)
 		first <- err
 	}()
-	b.must(b.sandbox.Wait(t.Context(), sandbox.WaitFor{What: "waiting", Fault: held.ID}, 1, 30*time.Second))
+	b.awaitSandbox(sandbox.WaitFor{What: "waiting", Fault: held.ID})
 	sent, err := b.send(1)
 	if err != nil || sent.WaitSeconds < 1 || sent.WaitSeconds > 61 {
 		t.Errorf("the second attempt: %+v, %v; want it to wait for the first one's claim", sent, err)
@@ -224,7 +225,7 @@ func TestTwoAttemptsAtOnceAreOneCall(t *testing.T) {
 	if v := b.view(); v.Facts.Email != order.EmailPending || v.Reason != "" {
 		t.Errorf("email %s, reason %q", v.Facts.Email, v.Reason)
 	}
-	b.must(b.sandbox.ReleaseFaults(t.Context()))
+	b.sandbox.Release()
 	b.must(<-first)
 	if got := b.calls(1).Calls; got != 1 {
 		t.Errorf("%d calls, want one", got)
@@ -240,12 +241,12 @@ func TestAttemptWhoseClaimExpiredCannotFinish(t *testing.T) {
 		_, err := b.send(1)
 		stale <- err
 	}()
-	b.must(b.sandbox.Wait(t.Context(), sandbox.WaitFor{What: "waiting", Fault: held.ID}, 1, 30*time.Second))
+	b.awaitSandbox(sandbox.WaitFor{What: "waiting", Fault: held.ID})
 	b.exec(`UPDATE obligations SET claim_expires_at = clock_timestamp() WHERE session = $1 AND kind = 'email'`, b.key.Session)
 	if sent, err := b.send(1); err != nil || sent.Email != order.EmailAccepted {
 		t.Fatalf("the next attempt: %+v, %v", sent, err)
 	}
-	b.must(b.sandbox.ReleaseFaults(t.Context()))
+	b.sandbox.Release()
 	b.wants(<-stale, order.ClassUnknown)
 	if got := b.calls(1); got.Accepted != 1 || got.Bodies != 1 {
 		t.Errorf("%d messages of %d different bodies, want one", got.Accepted, got.Bodies)
@@ -346,5 +347,15 @@ func TestEventOfTheProviderProvesThatALostCallArrived(t *testing.T) {
 				t.Errorf("email %s, %s, reason %q", v.Facts.Email, v.Facts.Delivery, v.Reason)
 			}
 		})
+	}
+}
+
+// awaitSandbox fails the test when nothing of the kind happens.
+func (b *bench) awaitSandbox(what sandbox.WaitFor) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.t.Context(), 30*time.Second)
+	defer cancel()
+	if _, reached := b.sandbox.Wait(ctx, what, 1); !reached {
+		b.t.Fatalf("the sandbox saw nothing of %+v", what)
 	}
 }

@@ -20,14 +20,14 @@ func recordReversals(r *recorder) {
 	refunded.signal(flow.SignalPaymentEvent, told).until(done, changed).save("refunded_after_delivery")
 
 	disputed := r.order(r.queue, nil).start().until(timer, 1)
-	dispute, err := r.sandbox.Dispute(r.t.Context(), disputed.key.Session, sandbox.Dispute{})
+	dispute, err := r.sandbox.Dispute(sandbox.Dispute{Session: disputed.key.Session})
 	must(r.t, err)
 	disputed.signal(flow.SignalPaymentEvent, told).until(done, changed).save("held_while_disputed")
 	won := r.order(r.queue, nil).start().until(timer, 1)
-	dispute, err = r.sandbox.Dispute(r.t.Context(), won.key.Session, sandbox.Dispute{})
+	dispute, err = r.sandbox.Dispute(sandbox.Dispute{Session: won.key.Session})
 	must(r.t, err)
 	won.signal(flow.SignalPaymentEvent, told).until(done, changed)
-	_, err = r.sandbox.ChangeDispute(r.t.Context(), dispute.ID, "won")
+	_, err = r.sandbox.ChangeDispute(dispute.ID, "won")
 	must(r.t, err)
 	won.signal(flow.SignalPaymentEvent, told).until(done, 2*changed-3).save("dispute_won")
 
@@ -53,6 +53,6 @@ func recordReversals(r *recorder) {
 // refund pays an amount back, in minor units; everything when 0.
 func (r *recording) refund(amount int64) {
 	r.t.Helper()
-	_, err := r.sandbox.Refund(r.t.Context(), r.key.Session, sandbox.Refund{Amount: amount})
+	_, err := r.sandbox.Refund(sandbox.Refund{Session: r.key.Session, Amount: amount})
 	must(r.t, err)
 }

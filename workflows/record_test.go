@@ -52,7 +52,8 @@ type recorder struct {
 	t       *testing.T
 	client  client.Client
 	ledger  *ledger.Ledger
-	sandbox sandbox.Client
+	sandbox *sandbox.Sandbox
+	address string // of the sandbox
 	queue   string // listens for thirty days
 	brief   string // closes right after the delivery
 	barren  string // can give no access
@@ -83,7 +84,7 @@ func newRecorder(t *testing.T) *recorder {
 	must(t, err)
 	t.Cleanup(c.Close)
 	r := &recorder{
-		t: t, client: c, ledger: ledger.New(testenv.Migrated(t)), sandbox: sandbox.Client{Base: server.URL},
+		t: t, client: c, ledger: ledger.New(testenv.Migrated(t)), sandbox: s, address: server.URL,
 		queue: testenv.TaskQueue(t), brief: testenv.TaskQueue(t), barren: testenv.TaskQueue(t), hasty: testenv.TaskQueue(t),
 	}
 	patient := newWorld().steer
@@ -106,9 +107,9 @@ func (r *recorder) work(queue string, steer steering, own []access.Local) {
 // workOn starts a worker with a ledger of its own, and returns what stops it.
 func (r *recorder) workOn(facts *ledger.Ledger, queue string, steer steering, own []access.Local) (stop func()) {
 	r.t.Helper()
-	provider, err := stripe.New(stripe.Config{APIKey: stripeKey, WebhookSecrets: []string{"whsec_recording"}, Mode: order.Test, APIURL: r.sandbox.Base})
+	provider, err := stripe.New(stripe.Config{APIKey: stripeKey, WebhookSecrets: []string{"whsec_recording"}, Mode: order.Test, APIURL: r.address})
 	must(r.t, err)
-	sender, err := resend.New(resend.Config{APIKey: resendKey, APIURL: r.sandbox.Base + "/resend"})
+	sender, err := resend.New(resend.Config{APIKey: resendKey, APIURL: r.address + "/resend"})
 	must(r.t, err)
 	links, err := link.New("https://shop.example", []string{linkSecret})
 	must(r.t, err)
@@ -148,7 +149,7 @@ func (r *recorder) order(queue string, change func(*sandbox.Session)) *recording
 	if change != nil {
 		change(&session)
 	}
-	made, err := r.sandbox.CreateSession(r.t.Context(), session)
+	made, err := r.sandbox.CreateSession(session)
 	must(r.t, err)
 	return &recording{recorder: r, key: order.Key{Environment: "test", Session: made.ID}, queue: queue}
 }
@@ -295,7 +296,7 @@ func recordHistories(t *testing.T) {
 	r.order(r.queue, func(s *sandbox.Session) { s.Items = append(s.Items, sandbox.Item{Price: "price_other"}) }).start().until(attribute, 1).save("items_unknown")
 
 	paid := r.order(r.queue, unpaid).start().until(timer, 1)
-	_, err := r.sandbox.PaySession(t.Context(), paid.key.Session)
+	_, err := r.sandbox.PaySession(paid.key.Session)
 	must(t, err)
 	paid.signal(flow.SignalPaymentEvent, map[string]string{"event": "evt_later"}).until(timer, 2).save("payment_pending_then_paid")
 
@@ -332,10 +333,10 @@ func recordHistories(t *testing.T) {
 
 	r.order(r.brief, nil).start().closed().resume(flow.KindResend, asked).closed().save("resumed_for_a_resend")
 	failed := r.order(r.queue, unpaid)
-	_, err = r.sandbox.FailSession(t.Context(), failed.key.Session)
+	_, err = r.sandbox.FailSession(failed.key.Session)
 	must(t, err)
 	failed.start().closed()
-	_, err = r.sandbox.PaySession(t.Context(), failed.key.Session)
+	_, err = r.sandbox.PaySession(failed.key.Session)
 	must(t, err)
 	failed.resume(flow.SignalPaymentEvent, nil).until(timer, 1).save("resumed_for_an_event")
 	recordReversals(r)
@@ -387,6 +388,6 @@ func recordOutages(r *recorder) {
 
 func (r *recorder) fault(f sandbox.Fault) {
 	r.t.Helper()
-	_, err := r.sandbox.AddFault(r.t.Context(), f)
+	_, err := r.sandbox.AddFault(f)
 	must(r.t, err)
 }

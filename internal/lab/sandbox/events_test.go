@@ -23,8 +23,8 @@ func TestPaymentEventIsSignedAndShowsTheSession(t *testing.T) {
 	t.Parallel()
 	hook := receive(t, always(200))
 	c := start(t, sandbox.Config{StripeSecret: stripeSecret, WebhookURL: hook.url})
-	sess := made(c.CreateSession(t.Context(), sandbox.Session{Items: []sandbox.Item{{Price: "price_guide"}}}))(t)
-	d := made(c.Deliver(t.Context(), sandbox.EventRequest{Type: "checkout.session.completed", Session: sess.ID, EventID: "evt_1", Copies: 3}))(t)
+	sess := made(c.CreateSession(sandbox.Session{Items: []sandbox.Item{{Price: "price_guide"}}}))(t)
+	d := made(c.DeliverEvent(t.Context(), sandbox.EventRequest{Type: "checkout.session.completed", Session: sess.ID, EventID: "evt_1", Copies: 3}))(t)
 	if diff := cmp.Diff(sandbox.Delivery{EventID: "evt_1", Statuses: []int{200, 200, 200}}, d); diff != "" {
 		t.Error(diff)
 	}
@@ -49,7 +49,7 @@ func TestPaymentEventIsSignedAndShowsTheSession(t *testing.T) {
 	if diff := cmp.Diff([]string{"evt_1"}, ids); diff != "" {
 		t.Error(diff)
 	}
-	if n := made(c.Counts(t.Context()))(t).Webhooks; n != (sandbox.WebhookCounts{Taken: 3}) {
+	if n := c.Counts().Webhooks; n != (sandbox.WebhookCounts{Taken: 3}) {
 		t.Errorf("counts: %+v", n)
 	}
 }
@@ -58,11 +58,11 @@ func TestRawBodyIsDeliveredAsItIs(t *testing.T) {
 	t.Parallel()
 	hook := receive(t, always(400))
 	c := start(t, sandbox.Config{StripeSecret: "another_secret_of_the_endpoint"})
-	if _, err := c.Deliver(t.Context(), sandbox.EventRequest{Raw: "["}); err == nil {
+	if _, err := c.DeliverEvent(t.Context(), sandbox.EventRequest{Raw: "["}); err == nil {
 		t.Error("delivered without an address")
 	}
-	must(t, c.SetWebhookURLs(t.Context(), hook.url, ""))
-	d := made(c.Deliver(t.Context(), sandbox.EventRequest{Raw: "[", Secret: stripeSecret}))(t)
+	c.SetWebhookURLs(hook.url, "")
+	d := made(c.DeliverEvent(t.Context(), sandbox.EventRequest{Raw: "[", Secret: stripeSecret}))(t)
 	got := hook.next(t)
 	if string(got.body) != "[" || d.Statuses[0] != http.StatusBadRequest {
 		t.Errorf("body %q, statuses %v", got.body, d.Statuses)
@@ -82,19 +82,19 @@ func TestEventIsRepeatedUntilItIsTaken(t *testing.T) {
 		StripeSecret: stripeSecret, WebhookURL: hook.url,
 		RetryAfter: []time.Duration{time.Millisecond, time.Millisecond, time.Millisecond, time.Millisecond},
 	})
-	sess := made(c.CreateSession(t.Context(), sandbox.Session{}))(t)
-	d := made(c.Deliver(t.Context(), sandbox.EventRequest{Type: "checkout.session.completed", Session: sess.ID, Retry: true}))(t)
+	sess := made(c.CreateSession(sandbox.Session{}))(t)
+	d := made(c.DeliverEvent(t.Context(), sandbox.EventRequest{Type: "checkout.session.completed", Session: sess.ID, Retry: true}))(t)
 	if d.Statuses[0] != http.StatusServiceUnavailable {
 		t.Errorf("first: %v", d.Statuses)
 	}
-	must(t, c.Wait(t.Context(), sandbox.WaitFor{What: "webhooks"}, 1, wait))
+	c.await(t, sandbox.WaitFor{What: "webhooks"}, 1)
 	first := hook.next(t)
 	for range 2 {
 		if again := hook.next(t); string(again.body) != string(first.body) {
 			t.Error("a repetition has another body")
 		}
 	}
-	if n := made(c.Counts(t.Context()))(t).Webhooks; n != (sandbox.WebhookCounts{Taken: 1, Refused: 2}) {
+	if n := c.Counts().Webhooks; n != (sandbox.WebhookCounts{Taken: 1, Refused: 2}) {
 		t.Errorf("counts: %+v", n)
 	}
 }
@@ -103,7 +103,7 @@ func TestRedirectIsAFailureAndIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	hook := receive(t, always(http.StatusPermanentRedirect))
 	c := start(t, sandbox.Config{WebhookURL: hook.url})
-	d := made(c.Deliver(t.Context(), sandbox.EventRequest{Raw: "{}"}))(t)
+	d := made(c.DeliverEvent(t.Context(), sandbox.EventRequest{Raw: "{}"}))(t)
 	if d.Statuses[0] != http.StatusPermanentRedirect {
 		t.Errorf("statuses %v", d.Statuses)
 	}

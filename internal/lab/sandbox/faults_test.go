@@ -34,9 +34,9 @@ func try(ctx context.Context, base, key string) <-chan error {
 	return done
 }
 
-func accepted(t *testing.T, c sandbox.Client) int {
+func accepted(t *testing.T, c shop) int {
 	t.Helper()
-	return made(c.Counts(t.Context()))(t).Emails.Accepted
+	return c.Counts().Emails.Accepted
 }
 
 func TestRefusalsDoNothing(t *testing.T) {
@@ -58,7 +58,7 @@ func TestRefusalsDoNothing(t *testing.T) {
 			t.Parallel()
 			c := start(t, sandbox.Config{})
 			tc.fault.Target, tc.fault.Times = "resend.*", 1
-			made(c.AddFault(t.Context(), tc.fault))(t)
+			made(c.AddFault(tc.fault))(t)
 			a := post(t, c.Base, "k", bodyA)
 			if a.status != tc.status || a.json(t, "name") != tc.err || a.header.Get("retry-after") != tc.wait {
 				t.Errorf("%d %s %v", a.status, a.body, a.header)
@@ -69,7 +69,7 @@ func TestRefusalsDoNothing(t *testing.T) {
 			if a := post(t, c.Base, "k", bodyA); a.status != 200 || a.json(t, "id") == "" {
 				t.Errorf("after it: %d %s", a.status, a.body)
 			}
-			if k := made(c.Counts(t.Context()))(t).Emails.ByKey["k"]; k.Calls != 2 || k.Accepted != 1 || k.Bodies != 1 || len(k.SHA256) != 1 {
+			if k := c.Counts().Emails.ByKey["k"]; k.Calls != 2 || k.Accepted != 1 || k.Bodies != 1 || len(k.SHA256) != 1 {
 				t.Errorf("counts: %+v", k)
 			}
 		})
@@ -79,15 +79,15 @@ func TestRefusalsDoNothing(t *testing.T) {
 func TestHangAnswersNothingAndDoesNothing(t *testing.T) {
 	t.Parallel()
 	c := start(t, sandbox.Config{})
-	made(c.AddFault(t.Context(), sandbox.Fault{Target: "resend.send", Mode: "hang"}))(t)
+	made(c.AddFault(sandbox.Fault{Target: "resend.send", Mode: "hang"}))(t)
 	ctx, leave := context.WithCancel(t.Context())
 	left, released := try(ctx, c.Base, "left"), try(t.Context(), c.Base, "released")
-	must(t, c.Wait(t.Context(), sandbox.WaitFor{What: "waiting"}, 2, wait))
+	c.await(t, sandbox.WaitFor{What: "waiting"}, 2)
 	leave()
 	if err := <-left; !errors.Is(err, context.Canceled) {
 		t.Errorf("the client that left: %v", err)
 	}
-	must(t, c.ClearFaults(t.Context()))
+	c.ClearFaults()
 	if err := <-released; err == nil {
 		t.Error("the released request was answered")
 	}
@@ -99,15 +99,15 @@ func TestHangAnswersNothingAndDoesNothing(t *testing.T) {
 func TestDropDoesItAndLosesTheAnswer(t *testing.T) {
 	t.Parallel()
 	c := start(t, sandbox.Config{})
-	f := made(c.AddFault(t.Context(), sandbox.Fault{Target: "resend.send", Mode: "drop", Times: 1}))(t)
+	f := made(c.AddFault(sandbox.Fault{Target: "resend.send", Mode: "drop", Times: 1}))(t)
 	if err := <-try(t.Context(), c.Base, "k"); err == nil {
 		t.Fatal("the request was answered")
 	}
-	must(t, c.Wait(t.Context(), sandbox.WaitFor{What: "fired", Fault: f.ID}, 1, wait))
+	c.await(t, sandbox.WaitFor{What: "fired", Fault: f.ID}, 1)
 	if n := accepted(t, c); n != 1 {
 		t.Errorf("%d accepted, want 1", n)
 	}
-	messages := made(c.Messages(t.Context()))(t)
+	messages := c.Messages()
 	if a := post(t, c.Base, "k", bodyA); a.status != 200 || a.json(t, "id") != messages[0].ID {
 		t.Errorf("again: %d %s", a.status, a.body)
 	}
@@ -130,13 +130,13 @@ func TestHoldDoesItAndKeepsTheAnswer(t *testing.T) {
 			t.Parallel()
 			c := start(t, sandbox.Config{})
 			tc.fault.Target, tc.fault.Match, tc.fault.Times = "resend.send", "held", 1
-			made(c.AddFault(t.Context(), tc.fault))(t)
+			made(c.AddFault(tc.fault))(t)
 			if a := post(t, c.Base, "other", bodyA); a.status != 200 {
 				t.Fatalf("a key that does not match: %d", a.status)
 			}
 			done := try(t.Context(), c.Base, "held/1")
-			must(t, c.Wait(t.Context(), sandbox.WaitFor{What: "accepted", Key: "held/1"}, 1, wait))
-			must(t, c.Wait(t.Context(), sandbox.WaitFor{What: "waiting"}, 1, wait))
+			c.await(t, sandbox.WaitFor{What: "accepted", Key: "held/1"}, 1)
+			c.await(t, sandbox.WaitFor{What: "waiting"}, 1)
 			// It is done: a second caller gets the same message at once.
 			if a := post(t, c.Base, "held/1", bodyA); a.status != 200 {
 				t.Errorf("meanwhile: %d %s", a.status, a.body)
@@ -146,7 +146,7 @@ func TestHoldDoesItAndKeepsTheAnswer(t *testing.T) {
 				t.Errorf("answered before the release: %v", err)
 			default:
 			}
-			must(t, c.ReleaseFaults(t.Context()))
+			c.Release()
 			if err := <-done; (err == nil) != tc.answered {
 				t.Errorf("after the release: %v", err)
 			}
@@ -160,14 +160,14 @@ func TestHoldDoesItAndKeepsTheAnswer(t *testing.T) {
 func TestLateAnswerComesAfterItsDelay(t *testing.T) {
 	t.Parallel()
 	c := start(t, sandbox.Config{})
-	made(c.AddFault(t.Context(), sandbox.Fault{Target: "stripe.session", Mode: "late", DelayMS: 60}))(t)
-	sess := made(c.CreateSession(t.Context(), sandbox.Session{}))(t)
+	made(c.AddFault(sandbox.Fault{Target: "stripe.session", Mode: "late", DelayMS: 60}))(t)
+	sess := made(c.CreateSession(sandbox.Session{}))(t)
 	began := time.Now()
 	a := made(do(t, "GET", c.Base+"/v1/checkout/sessions/"+sess.ID, "", map[string]string{"Authorization": "Bearer k"}))(t)
 	if took := time.Since(began); a.status != 200 || took < 60*time.Millisecond {
 		t.Errorf("HTTP %d after %s", a.status, took)
 	}
-	if got := made(c.Faults(t.Context()))(t); len(got) != 1 || got[0].Fired != 1 || got[0].Waiting != 0 {
+	if got := c.Faults(); len(got) != 1 || got[0].Fired != 1 || got[0].Waiting != 0 {
 		t.Errorf("faults: %+v", got)
 	}
 }
@@ -175,8 +175,8 @@ func TestLateAnswerComesAfterItsDelay(t *testing.T) {
 func TestFaultCatchesOnlyItsTarget(t *testing.T) {
 	t.Parallel()
 	c := start(t, sandbox.Config{})
-	sess := made(c.CreateSession(t.Context(), sandbox.Session{}))(t)
-	made(c.AddFault(t.Context(), sandbox.Fault{Target: "stripe.line_items", Mode: "refuse", Status: 503}))(t)
+	sess := made(c.CreateSession(sandbox.Session{}))(t)
+	made(c.AddFault(sandbox.Fault{Target: "stripe.line_items", Mode: "refuse", Status: 503}))(t)
 	auth := map[string]string{"Authorization": "Bearer k"}
 	one, two := c.Base+"/v1/checkout/sessions/"+sess.ID, c.Base+"/v1/checkout/sessions/"+sess.ID+"/line_items"
 	if a := made(do(t, "GET", one, "", auth))(t); a.status != 200 {
@@ -187,7 +187,7 @@ func TestFaultCatchesOnlyItsTarget(t *testing.T) {
 			t.Errorf("line items: %d %s", a.status, a.body)
 		}
 	}
-	must(t, c.ClearFaults(t.Context()))
+	c.ClearFaults()
 	if a := made(do(t, "GET", two, "", auth))(t); a.status != 200 {
 		t.Errorf("cleared: %d", a.status)
 	}

@@ -1,6 +1,8 @@
 package sandbox_test
 
 import (
+	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -17,8 +19,14 @@ var products = []sandbox.Product{
 	{Price: "price_maps", Product: "prod_maps", Name: "The Maps", Amount: 500, Currency: "eur"},
 }
 
+// shop is a running sandbox and its address.
+type shop struct {
+	*sandbox.Sandbox
+	Base string
+}
+
 // start serves a sandbox for the test's duration. Closing the sandbox first lets go of requests that hang.
-func start(t *testing.T, cfg sandbox.Config) sandbox.Client {
+func start(t *testing.T, cfg sandbox.Config) shop {
 	t.Helper()
 	if cfg.Products == nil {
 		cfg.Products = products
@@ -30,7 +38,22 @@ func start(t *testing.T, cfg sandbox.Config) sandbox.Client {
 	server := httptest.NewServer(s.Handler())
 	t.Cleanup(server.Close)
 	t.Cleanup(func() { s.Close() })
-	return sandbox.Client{Base: server.URL}
+	return shop{s, server.URL}
+}
+
+// await fails the test when the count stays below n.
+func (c shop) await(t *testing.T, what sandbox.WaitFor, n int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), wait)
+	defer cancel()
+	if got, reached := c.Wait(ctx, what, n); !reached {
+		t.Fatalf("%+v: %d, want %d", what, got, n)
+	}
+}
+
+func fields(t *testing.T, named map[string]any) []byte {
+	t.Helper()
+	return made(json.Marshal(named))(t)
 }
 
 // clock is a time that only the test moves.

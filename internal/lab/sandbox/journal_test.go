@@ -17,20 +17,20 @@ func TestRestartForgetsNothing(t *testing.T) {
 	hook := receive(t, always(200))
 	cfg := sandbox.Config{Journal: path, WebhookURL: hook.url, ResendWebhookSecret: emailSecret, EmailWebhookURL: hook.url}
 	before := start(t, cfg)
-	sess := made(before.CreateSession(t.Context(), sandbox.Session{PaymentStatus: "unpaid", Items: []sandbox.Item{{Price: "price_guide"}}}))(t)
-	sess = made(before.PaySession(t.Context(), sess.ID))(t)
+	sess := made(before.CreateSession(sandbox.Session{PaymentStatus: "unpaid", Items: []sandbox.Item{{Price: "price_guide"}}}))(t)
+	sess = made(before.PaySession(sess.ID))(t)
 	sent := post(t, before.Base, "k", bodyA)
 	post(t, before.Base, "k", bodyB)
 	made(before.DeliverEmailEvent(t.Context(), sent.json(t, "id"), sandbox.EmailEventRequest{Type: "email.delivered"}))(t)
 
 	after := start(t, cfg)
-	if diff := cmp.Diff(sess, made(after.Session(t.Context(), sess.ID))(t)); diff != "" {
+	if diff := cmp.Diff(sess, made(after.Session(sess.ID))(t)); diff != "" {
 		t.Errorf("session: %s", diff)
 	}
-	if diff := cmp.Diff(made(before.Messages(t.Context()))(t), made(after.Messages(t.Context()))(t)); diff != "" {
+	if diff := cmp.Diff(before.Messages(), after.Messages()); diff != "" {
 		t.Errorf("messages: %s", diff)
 	}
-	if diff := cmp.Diff(made(before.Counts(t.Context()))(t).Emails, made(after.Counts(t.Context()))(t).Emails); diff != "" {
+	if diff := cmp.Diff(before.Counts().Emails, after.Counts().Emails); diff != "" {
 		t.Errorf("counts: %s", diff)
 	}
 	if a := post(t, after.Base, "k", bodyA); a.status != 200 || a.json(t, "id") != sent.json(t, "id") {
@@ -53,7 +53,7 @@ func TestTornLastLineIsCutOff(t *testing.T) {
 		if n := accepted(t, c); n != 1 {
 			t.Errorf("%d accepted", n)
 		}
-		made(c.CreateSession(t.Context(), sandbox.Session{}))(t)
+		made(c.CreateSession(sandbox.Session{}))(t)
 	}
 }
 

@@ -14,9 +14,9 @@ import (
 )
 
 // buyGuide makes a paid session of 12 euros.
-func buyGuide(t *testing.T, c sandbox.Client) sandbox.Session {
+func buyGuide(t *testing.T, c shop) sandbox.Session {
 	t.Helper()
-	return made(c.CreateSession(t.Context(), sandbox.Session{Items: []sandbox.Item{{Price: "price_guide"}}}))(t)
+	return made(c.CreateSession(sandbox.Session{Items: []sandbox.Item{{Price: "price_guide"}}}))(t)
 }
 
 // charge retrieves a session's charge through its payment intent.
@@ -42,22 +42,22 @@ func TestARefundShowsInItsListAndInTheCharge(t *testing.T) {
 	if ch := charge(t, sc, sess); ch.AmountRefunded != 0 || ch.Refunded || ch.Disputed {
 		t.Errorf("before: %+v", ch)
 	}
-	part := made(c.Refund(t.Context(), sess.ID, sandbox.Refund{Amount: 500}))(t)
+	part := made(c.Refund(sandbox.Refund{Session: sess.ID, Amount: 500}))(t)
 	if ch := charge(t, sc, sess); ch.AmountRefunded != 500 || ch.Refunded {
 		t.Errorf("after a part: %d %v", ch.AmountRefunded, ch.Refunded)
 	}
-	rest := made(c.Refund(t.Context(), sess.ID, sandbox.Refund{Status: "pending"}))(t)
+	rest := made(c.Refund(sandbox.Refund{Session: sess.ID, Status: "pending"}))(t)
 	if ch := charge(t, sc, sess); rest.Amount != 700 || ch.AmountRefunded != 1200 || !ch.Refunded {
 		t.Errorf("after the rest: %d, %d %v", rest.Amount, ch.AmountRefunded, ch.Refunded)
 	}
-	if _, err := c.Refund(t.Context(), sess.ID, sandbox.Refund{Amount: 1}); err == nil {
+	if _, err := c.Refund(sandbox.Refund{Session: sess.ID, Amount: 1}); err == nil {
 		t.Error("more was given back than was paid")
 	}
-	made(c.ChangeRefund(t.Context(), rest.ID, "failed"))(t)
+	made(c.ChangeRefund(rest.ID, "failed"))(t)
 	if ch := charge(t, sc, sess); ch.AmountRefunded != 500 || ch.Refunded {
 		t.Errorf("after the rest failed: %d %v", ch.AmountRefunded, ch.Refunded)
 	}
-	made(c.Refund(t.Context(), other.ID, sandbox.Refund{}))(t)
+	made(c.Refund(sandbox.Refund{Session: other.ID}))(t)
 
 	chargeID := charge(t, sc, sess).ID
 	for name, params := range map[string]*stripe.RefundListParams{
@@ -84,13 +84,13 @@ func TestADisputeShowsInItsListAndInTheCharge(t *testing.T) {
 	t.Parallel()
 	c := start(t, sandbox.Config{})
 	sc, sess, other := stripeClient(c.Base, "k"), buyGuide(t, c), buyGuide(t, c)
-	d := made(c.Dispute(t.Context(), sess.ID, sandbox.Dispute{Status: "warning_needs_response"}))(t)
-	made(c.Dispute(t.Context(), other.ID, sandbox.Dispute{}))(t)
+	d := made(c.Dispute(sandbox.Dispute{Session: sess.ID, Status: "warning_needs_response"}))(t)
+	made(c.Dispute(sandbox.Dispute{Session: other.ID}))(t)
 	if ch := charge(t, sc, sess); !ch.Disputed || ch.AmountRefunded != 0 {
 		t.Errorf("charge: %+v", ch)
 	}
 	for _, status := range []string{"warning_needs_response", "needs_response", "won"} {
-		made(c.ChangeDispute(t.Context(), d.ID, status))(t)
+		made(c.ChangeDispute(d.ID, status))(t)
 		list := sc.V1Disputes.List(t.Context(), &stripe.DisputeListParams{PaymentIntent: &sess.PaymentIntent.ID})
 		must(t, list.Err())
 		one := made(sc.V1Disputes.Retrieve(t.Context(), d.ID, nil))(t)
@@ -104,7 +104,7 @@ func TestWhatStripeDoesNotKnowOfAPaymentIsMissing(t *testing.T) {
 	t.Parallel()
 	c := start(t, sandbox.Config{})
 	sess := buyGuide(t, c)
-	r, d := made(c.Refund(t.Context(), sess.ID, sandbox.Refund{Amount: 1}))(t), made(c.Dispute(t.Context(), sess.ID, sandbox.Dispute{}))(t)
+	r, d := made(c.Refund(sandbox.Refund{Session: sess.ID, Amount: 1}))(t), made(c.Dispute(sandbox.Dispute{Session: sess.ID}))(t)
 	retrieve := func(sc *stripe.Client, intent, ch, refund, dispute string) map[string]error {
 		_, e1 := sc.V1PaymentIntents.Retrieve(t.Context(), intent, nil)
 		_, e2 := sc.V1Charges.Retrieve(t.Context(), ch, nil)
@@ -134,16 +134,16 @@ func TestMoneyThatNeverCameCannotGoBack(t *testing.T) {
 	t.Parallel()
 	c := start(t, sandbox.Config{})
 	sess := buyGuide(t, c)
-	unpaid := made(c.CreateSession(t.Context(), sandbox.Session{PaymentStatus: "unpaid", Amount: 900}))(t)
-	free := made(c.CreateSession(t.Context(), sandbox.Session{PaymentStatus: "no_payment_required"}))(t)
+	unpaid := made(c.CreateSession(sandbox.Session{PaymentStatus: "unpaid", Amount: 900}))(t)
+	free := made(c.CreateSession(sandbox.Session{PaymentStatus: "no_payment_required"}))(t)
 	for name, err := range map[string]error{
-		"refund of an unpaid session":   second(c.Refund(t.Context(), unpaid.ID, sandbox.Refund{})),
-		"refund of a free session":      second(c.Refund(t.Context(), free.ID, sandbox.Refund{})),
-		"refund of an unknown session":  second(c.Refund(t.Context(), "cs_test_none", sandbox.Refund{})),
-		"dispute of an unpaid session":  second(c.Dispute(t.Context(), unpaid.ID, sandbox.Dispute{})),
-		"a status that no refund has":   second(c.Refund(t.Context(), sess.ID, sandbox.Refund{Status: "done"})),
-		"a status that no dispute has":  second(c.Dispute(t.Context(), sess.ID, sandbox.Dispute{Status: "open"})),
-		"a change of an unknown refund": second(c.ChangeRefund(t.Context(), "re_none", "failed")),
+		"refund of an unpaid session":   second(c.Refund(sandbox.Refund{Session: unpaid.ID})),
+		"refund of a free session":      second(c.Refund(sandbox.Refund{Session: free.ID})),
+		"refund of an unknown session":  second(c.Refund(sandbox.Refund{Session: "cs_test_none"})),
+		"dispute of an unpaid session":  second(c.Dispute(sandbox.Dispute{Session: unpaid.ID})),
+		"a status that no refund has":   second(c.Refund(sandbox.Refund{Session: sess.ID, Status: "done"})),
+		"a status that no dispute has":  second(c.Dispute(sandbox.Dispute{Session: sess.ID, Status: "open"})),
+		"a change of an unknown refund": second(c.ChangeRefund("re_none", "failed")),
 		"events of an unknown dispute":  second(c.DeliverDispute(t.Context(), "du_none", sandbox.MoneyEvents{})),
 	} {
 		if err == nil {
@@ -177,12 +177,12 @@ func TestARefundsEventsAreThoseOfItsState(t *testing.T) {
 	c := start(t, sandbox.Config{StripeSecret: stripeSecret, WebhookURL: hook.url})
 	sess := buyGuide(t, c)
 	pi := " " + sess.PaymentIntent.ID
-	r := made(c.Refund(t.Context(), sess.ID, sandbox.Refund{Status: "pending"}))(t)
+	r := made(c.Refund(sandbox.Refund{Session: sess.ID, Status: "pending"}))(t)
 	made(c.DeliverRefund(t.Context(), r.ID, sandbox.MoneyEvents{}))(t)
 	if diff := cmp.Diff([]string{"refund.created refund pending" + pi, "charge.refunded charge succeeded" + pi}, reported(t, hook, 2)); diff != "" {
 		t.Error(diff)
 	}
-	made(c.ChangeRefund(t.Context(), r.ID, "failed"))(t)
+	made(c.ChangeRefund(r.ID, "failed"))(t)
 	made(c.DeliverRefund(t.Context(), r.ID, sandbox.MoneyEvents{}))(t)
 	if diff := cmp.Diff([]string{"refund.updated refund failed" + pi, "refund.failed refund failed" + pi}, reported(t, hook, 2)); diff != "" {
 		t.Error(diff)
@@ -202,15 +202,15 @@ func TestADisputesEventsAreThoseOfItsState(t *testing.T) {
 	hook := receive(t, always(200))
 	c := start(t, sandbox.Config{StripeSecret: stripeSecret, WebhookURL: hook.url})
 	sess := buyGuide(t, c)
-	d := made(c.Dispute(t.Context(), sess.ID, sandbox.Dispute{Status: "warning_needs_response"}))(t)
+	d := made(c.Dispute(sandbox.Dispute{Session: sess.ID, Status: "warning_needs_response"}))(t)
 	made(c.DeliverDispute(t.Context(), d.ID, sandbox.MoneyEvents{}))(t)
 	for _, status := range []string{"needs_response", "lost"} {
-		made(c.ChangeDispute(t.Context(), d.ID, status))(t)
+		made(c.ChangeDispute(d.ID, status))(t)
 		made(c.DeliverDispute(t.Context(), d.ID, sandbox.MoneyEvents{}))(t)
 	}
-	e := made(c.Dispute(t.Context(), sess.ID, sandbox.Dispute{}))(t)
+	e := made(c.Dispute(sandbox.Dispute{Session: sess.ID}))(t)
 	made(c.DeliverDispute(t.Context(), e.ID, sandbox.MoneyEvents{}))(t)
-	made(c.ChangeDispute(t.Context(), e.ID, "won"))(t)
+	made(c.ChangeDispute(e.ID, "won"))(t)
 	made(c.DeliverDispute(t.Context(), e.ID, sandbox.MoneyEvents{}))(t)
 	pi := " " + sess.PaymentIntent.ID
 	want := []string{
@@ -228,13 +228,13 @@ func TestRefundsAndDisputesSurviveARestart(t *testing.T) {
 	t.Parallel()
 	cfg := sandbox.Config{Journal: filepath.Join(t.TempDir(), "journal"), Products: products}
 	first := made(sandbox.New(cfg))(t)
-	c := sandbox.Client{Base: serve(t, first)}
+	c := shop{first, serve(t, first)}
 	sess := buyGuide(t, c)
-	r := made(c.Refund(t.Context(), sess.ID, sandbox.Refund{Amount: 300}))(t)
-	d := made(c.Dispute(t.Context(), sess.ID, sandbox.Dispute{}))(t)
-	must(t, c.SetEndpoints(t.Context(), sandbox.Endpoint{URL: "https://shop.example/hook"}))
-	must(t, c.SetPrice(t.Context(), sandbox.Price{ID: "price_guide", Inactive: true}))
-	made(c.ChangeSession(t.Context(), sess.ID, map[string]any{"name": "B"}))(t)
+	r := made(c.Refund(sandbox.Refund{Session: sess.ID, Amount: 300}))(t)
+	d := made(c.Dispute(sandbox.Dispute{Session: sess.ID}))(t)
+	must(t, c.SetEndpoints([]sandbox.Endpoint{sandbox.Endpoint{URL: "https://shop.example/hook"}}))
+	must(t, c.SetPrice(sandbox.Price{ID: "price_guide", Inactive: true}))
+	made(c.ChangeSession(sess.ID, fields(t, map[string]any{"name": "B"})))(t)
 	must(t, first.Close())
 
 	again := made(sandbox.New(cfg))(t)

@@ -13,7 +13,7 @@ import (
 
 var form = map[string]string{"Content-Type": "application/x-www-form-urlencoded"}
 
-func buy(t *testing.T, c sandbox.Client, how, email string) (session string) {
+func buy(t *testing.T, c shop, how, email string) (session string) {
 	t.Helper()
 	body := url.Values{"buy": {how + " price_guide"}, "email": {email}}.Encode()
 	a := made(do(t, "POST", c.Base+"/shop/buy", body, form))(t)
@@ -40,7 +40,7 @@ func TestBuyingMakesASessionTellsTheWebhookAndReturnsToTheShop(t *testing.T) {
 		webhooks            int
 	}{{"once", " b@example.com ", "paid", 1}, {"twice", "b@example.com", "paid", 2}, {"later", "", "unpaid", 1}} {
 		id := buy(t, c, tc.how, tc.email)
-		sess := made(c.Session(t.Context(), id))(t)
+		sess := made(c.Session(id))(t)
 		if sess.PaymentStatus != tc.payment || sess.Status != "complete" || sess.Amount != 1200 || sess.Email != strings.TrimSpace(tc.email) {
 			t.Errorf("%s: %+v", tc.how, sess)
 		}
@@ -75,7 +75,7 @@ func TestUnpaidSessionsWaitOnTheShopPageForTheirMoney(t *testing.T) {
 		if kind := eventType(t, hook.next(t)); kind != tc.event {
 			t.Errorf("%s: event %q", tc.press, kind)
 		}
-		sess := made(c.Session(t.Context(), id))(t)
+		sess := made(c.Session(id))(t)
 		if sess.PaymentStatus != tc.payment || sess.PaymentIntent.Status != tc.intent {
 			t.Errorf("%s: %+v", tc.press, sess)
 		}
@@ -129,7 +129,7 @@ func TestPagesSayWhatTheyAreAndFetchNothing(t *testing.T) {
 	t.Parallel()
 	c := start(t, sandbox.Config{Products: []sandbox.Product{{Price: "price_1", Name: `<b>&"x`, Amount: 900}}})
 	post(t, c.Base, "k", bodyA)
-	id := made(c.Messages(t.Context()))(t)[0].ID
+	id := c.Messages()[0].ID
 	for _, path := range []string{"/", "/inbox", "/inbox/" + id} {
 		a := made(do(t, "GET", c.Base+path, "", nil))(t)
 		if a.status != 200 || !strings.Contains(a.body, "no real money, no real email") {
@@ -175,7 +175,7 @@ func TestInboxShowsTheMessageAndPlaysTheMailServer(t *testing.T) {
 		if kind := eventType(t, hook.next(t)); kind != event {
 			t.Errorf("reported %q, want %q", kind, event)
 		}
-		if got := made(c.Messages(t.Context()))(t)[0].LastEvent; "email."+got != event {
+		if got := c.Messages()[0].LastEvent; "email."+got != event {
 			t.Errorf("last event %q", got)
 		}
 	}

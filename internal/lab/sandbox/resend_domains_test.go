@@ -24,11 +24,11 @@ func TestTheListOfDomainsIsWhatATestSays(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"example.com": "verified"}, show()); diff != "" {
 		t.Errorf("at first: %s", diff)
 	}
-	must(t, c.SetDomains(t.Context(), sandbox.Domain{Name: "shop.example"}, sandbox.Domain{Name: "new.example", Status: "pending"}))
+	must(t, c.SetDomains([]sandbox.Domain{sandbox.Domain{Name: "shop.example"}, sandbox.Domain{Name: "new.example", Status: "pending"}}))
 	if diff := cmp.Diff(map[string]string{"shop.example": "verified", "new.example": "pending"}, show()); diff != "" {
 		t.Error(diff)
 	}
-	must(t, c.SetDomains(t.Context()))
+	must(t, c.SetDomains([]sandbox.Domain{}))
 	if got := show(); len(got) != 0 {
 		t.Errorf("none are left: %v", got)
 	}

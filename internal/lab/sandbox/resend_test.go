@@ -56,11 +56,11 @@ func TestResendClientSendsReadsAndLists(t *testing.T) {
 	if !page1.HasMore || page2.HasMore || back.HasMore {
 		t.Errorf("has_more: %v %v %v", page1.HasMore, page2.HasMore, back.HasMore)
 	}
-	messages := made(c.Messages(t.Context()))(t)
+	messages := c.Messages()
 	if len(messages) != 3 || messages[0].Key != "k1" || messages[0].Order() != "test/cs_test_1" || messages[0].ReplyTo[0] != "help@example.com" {
 		t.Errorf("messages: %+v", messages)
 	}
-	counts := made(c.Counts(t.Context()))(t).Emails
+	counts := c.Counts().Emails
 	if counts.Accepted != 3 || counts.ByOrder["test/cs_test_1"] != 3 {
 		t.Errorf("counts: %+v", counts)
 	}
@@ -133,7 +133,7 @@ func TestIdempotencyKey(t *testing.T) {
 			if same := first.json(t, "id") == second.json(t, "id"); same != tc.same {
 				t.Errorf("same id: %v, want %v", same, tc.same)
 			}
-			counts := made(c.Counts(t.Context()))(t).Emails
+			counts := c.Counts().Emails
 			if counts.Accepted != tc.accepted || counts.ByKey[tc.key1].Calls != tc.callsUnderKey1 {
 				t.Errorf("counts: %+v", counts)
 			}
@@ -144,14 +144,14 @@ func TestIdempotencyKey(t *testing.T) {
 func TestKeyInFlightIsRefusedThenAnswers(t *testing.T) {
 	t.Parallel()
 	c := start(t, sandbox.Config{})
-	made(c.AddFault(t.Context(), sandbox.Fault{Target: "resend.send", Mode: "slow", Times: 1}))(t)
+	made(c.AddFault(sandbox.Fault{Target: "resend.send", Mode: "slow", Times: 1}))(t)
 	first := make(chan answer, 1)
 	go func() { first <- post(t, c.Base, "k", bodyA) }()
-	must(t, c.Wait(t.Context(), sandbox.WaitFor{What: "waiting"}, 1, wait))
+	c.await(t, sandbox.WaitFor{What: "waiting"}, 1)
 	if a := post(t, c.Base, "k", bodyA); a.status != 409 || a.json(t, "name") != "concurrent_idempotent_requests" {
 		t.Errorf("meanwhile: %d %s", a.status, a.body)
 	}
-	must(t, c.ReleaseFaults(t.Context()))
+	c.Release()
 	a := <-first
 	if again := post(t, c.Base, "k", bodyA); a.status != 200 || again.json(t, "id") != a.json(t, "id") {
 		t.Errorf("first %d %s, again %d %s", a.status, a.body, again.status, again.body)

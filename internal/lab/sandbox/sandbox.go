@@ -98,7 +98,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Handler serves the providers' APIs, the control API and the pages.
+// Handler serves the providers' APIs and the pages, and takes orders to misbehave.
 func (s *Sandbox) Handler() http.Handler {
 	mux := http.NewServeMux()
 	s.Stripe.Routes(mux)
@@ -106,22 +106,8 @@ func (s *Sandbox) Handler() http.Handler {
 	s.Resend.Routes(mux)
 	s.shop.Routes(mux)
 
-	s.Core.ControlRoutes(mux)
-	s.Stripe.ControlRoutes(mux)
-	s.Creem.ControlRoutes(mux)
-	s.Resend.ControlRoutes(mux)
-	mux.HandleFunc("GET /control/counts", core.ControlGet(func(*http.Request) (Counts, error) { return s.Counts(), nil }))
-	mux.HandleFunc("PUT /control/config", core.ControlSet(func(_ *http.Request, in webhookURLs) error {
-		s.SetWebhookURLs(in.Payments, in.Email)
-		return nil
-	}))
+	s.Core.FaultRoutes(mux)
 	return mux
-}
-
-// webhookURLs is the body of PUT /control/config.
-type webhookURLs struct {
-	Payments string `json:"webhook_url,omitempty"`
-	Email    string `json:"email_webhook_url,omitempty"`
 }
 
 // SetWebhookURLs changes where events go from now on. An empty address leaves the one there is.

@@ -23,7 +23,7 @@ func TestManyPaidSessionsAreMadeAtOnceAndNobodyIsTold(t *testing.T) {
 	for n := range 5 {
 		times = append(times, now.now().Add(-time.Duration(n)*time.Hour))
 	}
-	list := made(c.CreateBatch(t.Context(), sandbox.Batch{
+	list := made(c.CreateBatch(sandbox.Batch{
 		Session: sandbox.Session{Items: []sandbox.Item{{Price: "price_guide"}}}, N: 7, Created: times,
 	}))(t)
 	seen := map[string]bool{}
@@ -37,11 +37,11 @@ func TestManyPaidSessionsAreMadeAtOnceAndNobodyIsTold(t *testing.T) {
 		}
 		seen[sess.ID], seen[sess.PaymentIntent.ID] = true, true
 	}
-	if w := made(c.Counts(t.Context()))(t).Webhooks; len(list) != 7 || w != (sandbox.WebhookCounts{}) {
+	if w := c.Counts().Webhooks; len(list) != 7 || w != (sandbox.WebhookCounts{}) {
 		t.Errorf("%d sessions, webhooks %+v", len(list), w)
 	}
 	for _, bad := range []sandbox.Batch{{}, {N: 10_001}, {N: 1, Session: sandbox.Session{ID: "cs_test_1"}}, {N: 1, Session: sandbox.Session{Status: "x"}}} {
-		if _, err := c.CreateBatch(t.Context(), bad); err == nil {
+		if _, err := c.CreateBatch(bad); err == nil {
 			t.Errorf("%+v was taken", bad)
 		}
 	}
@@ -51,14 +51,14 @@ func TestAnEndpointThatIsSwitchedOffGetsNothing(t *testing.T) {
 	t.Parallel()
 	hook := receive(t, always(200))
 	c := start(t, sandbox.Config{WebhookURL: hook.url, ShopReturnURL: "http://shop.example"})
-	must(t, c.SwitchWebhooks(t.Context(), false))
+	c.SwitchWebhooks(false)
 	missed := buy(t, c, "once", "a@example.com")
-	d := made(c.Deliver(t.Context(), sandbox.EventRequest{Type: "checkout.session.completed", Session: missed}))(t)
+	d := made(c.DeliverEvent(t.Context(), sandbox.EventRequest{Type: "checkout.session.completed", Session: missed}))(t)
 	if len(d.Statuses) != 0 {
 		t.Errorf("delivered: %+v", d)
 	}
-	must(t, c.SwitchWebhooks(t.Context(), true))
-	made(c.Deliver(t.Context(), sandbox.EventRequest{Type: "checkout.session.expired", Session: missed}))(t)
+	c.SwitchWebhooks(true)
+	made(c.DeliverEvent(t.Context(), sandbox.EventRequest{Type: "checkout.session.expired", Session: missed}))(t)
 	if kind := eventType(t, hook.next(t)); kind != "checkout.session.expired" {
 		t.Errorf("first reported %q", kind)
 	}
@@ -86,16 +86,14 @@ func TestTheListOfEndpointsIsWhatATestSays(t *testing.T) {
 	if diff := cmp.Diff([]string{"http://shop.example/webhooks/payments/test enabled *"}, show("k")); diff != "" {
 		t.Errorf("at first: %s", diff)
 	}
-	must(t, c.SetEndpoints(t.Context(),
-		sandbox.Endpoint{URL: "https://a.example", Events: []string{"checkout.session.completed", "charge.refunded"}, Mode: "test"},
-		sandbox.Endpoint{URL: "https://b.example", Status: "disabled", Mode: "live"}))
+	must(t, c.SetEndpoints([]sandbox.Endpoint{sandbox.Endpoint{URL: "https://a.example", Events: []string{"checkout.session.completed", "charge.refunded"}, Mode: "test"}, sandbox.Endpoint{URL: "https://b.example", Status: "disabled", Mode: "live"}}))
 	if diff := cmp.Diff([]string{"https://a.example enabled checkout.session.completed,charge.refunded"}, show("sk_test_1")); diff != "" {
 		t.Errorf("test: %s", diff)
 	}
 	if diff := cmp.Diff([]string{"https://b.example disabled *"}, show("sk_live_1")); diff != "" {
 		t.Errorf("live: %s", diff)
 	}
-	must(t, c.SetEndpoints(t.Context()))
+	must(t, c.SetEndpoints([]sandbox.Endpoint{}))
 	if list := show("sk_test_1"); len(list) != 0 {
 		t.Errorf("none are left: %v", list)
 	}
@@ -105,11 +103,11 @@ func TestPricesAndProductsAreKnownFromWhatIsSold(t *testing.T) {
 	t.Parallel()
 	c := start(t, sandbox.Config{})
 	sc := stripeClient(c.Base, "sk_test_1")
-	made(c.CreateSession(t.Context(), sandbox.Session{Items: []sandbox.Item{{Price: "price_new", Product: "prod_new", Name: "New", Amount: 700}}, Currency: "gbp"}))(t)
-	must(t, c.SetPrice(t.Context(), sandbox.Price{ID: "price_old", Product: "prod_old", Inactive: true}))
-	must(t, c.SetStock(t.Context(), sandbox.StockItem{ID: "prod_old", Inactive: true}))
-	must(t, c.SetPrice(t.Context(), sandbox.Price{ID: "price_monthly", Monthly: true}))
-	must(t, c.SetPrice(t.Context(), sandbox.Price{ID: "price_live", Mode: "live"}))
+	made(c.CreateSession(sandbox.Session{Items: []sandbox.Item{{Price: "price_new", Product: "prod_new", Name: "New", Amount: 700}}, Currency: "gbp"}))(t)
+	must(t, c.SetPrice(sandbox.Price{ID: "price_old", Product: "prod_old", Inactive: true}))
+	must(t, c.SetStock(sandbox.StockItem{ID: "prod_old", Inactive: true}))
+	must(t, c.SetPrice(sandbox.Price{ID: "price_monthly", Monthly: true}))
+	must(t, c.SetPrice(sandbox.Price{ID: "price_live", Mode: "live"}))
 	for id, want := range map[string]string{
 		"price_guide": "active prod_guide 1200 eur one_time", "price_new": "active prod_new 700 gbp one_time",
 		"price_old": "archived prod_old 0 usd one_time", "price_monthly": "active - 0 usd recurring",
@@ -157,7 +155,7 @@ func describe(p *stripe.Price, err error) string {
 func TestListsGoBothWays(t *testing.T) {
 	t.Parallel()
 	c := start(t, sandbox.Config{})
-	list := made(c.CreateBatch(t.Context(), sandbox.Batch{N: 5}))(t)
+	list := made(c.CreateBatch(sandbox.Batch{N: 5}))(t)
 	ids := make([]string, len(list)) // newest first
 	for i, sess := range list {
 		ids[len(list)-1-i] = sess.ID

@@ -13,7 +13,7 @@ import (
 )
 
 // The adapter reads from the sandbox what a test made true there.
-func adapterOf(t *testing.T, c sandbox.Client) *adapter.Provider {
+func adapterOf(t *testing.T, c shop) *adapter.Provider {
 	t.Helper()
 	return made(adapter.New(adapter.Config{APIKey: "sk_test_1", WebhookSecrets: []string{stripeSecret}, Mode: order.Test, APIURL: c.Base + "/stripe"}))(t)
 }
@@ -32,22 +32,22 @@ func TestTheAdapterReadsRefundsAndDisputes(t *testing.T) {
 		}
 	}
 	check("the purchase")
-	r := made(c.Refund(t.Context(), sess.ID, sandbox.Refund{Amount: 200, Status: "pending"}))(t)
+	r := made(c.Refund(sandbox.Refund{Session: sess.ID, Amount: 200, Status: "pending"}))(t)
 	want.Refunds = []payment.Refund{{ID: r.ID, Amount: 200, Status: payment.RefundPending}}
 	check("a refund that is pending")
-	made(c.ChangeRefund(t.Context(), r.ID, "succeeded"))(t)
+	made(c.ChangeRefund(r.ID, "succeeded"))(t)
 	want.Refunds[0].Status = payment.RefundSucceeded
 	check("its success")
-	made(c.ChangeRefund(t.Context(), r.ID, "failed"))(t)
+	made(c.ChangeRefund(r.ID, "failed"))(t)
 	want.Refunds[0].Status = payment.RefundFailed
 	check("its failure")
-	d := made(c.Dispute(t.Context(), sess.ID, sandbox.Dispute{Status: "warning_needs_response"}))(t)
+	d := made(c.Dispute(sandbox.Dispute{Session: sess.ID, Status: "warning_needs_response"}))(t)
 	want.Dispute = order.DisputeInquiry
 	check("an inquiry")
 	for status, dispute := range map[string]order.Dispute{
 		"needs_response": order.DisputeOpen, "won": order.DisputeWon, "lost": order.DisputeLost, "warning_closed": order.DisputeNone,
 	} {
-		made(c.ChangeDispute(t.Context(), d.ID, status))(t)
+		made(c.ChangeDispute(d.ID, status))(t)
 		want.Dispute = dispute
 		check(status)
 	}
@@ -62,16 +62,16 @@ func TestTheAdapterTrustsTheChargeWhereTheListsAreAway(t *testing.T) {
 	t.Parallel()
 	c := start(t, sandbox.Config{})
 	p, sess := adapterOf(t, c), buyGuide(t, c)
-	made(c.Refund(t.Context(), sess.ID, sandbox.Refund{}))(t)
-	made(c.Dispute(t.Context(), sess.ID, sandbox.Dispute{}))(t)
+	made(c.Refund(sandbox.Refund{Session: sess.ID}))(t)
+	made(c.Dispute(sandbox.Dispute{Session: sess.ID}))(t)
 	for _, target := range []string{"stripe.refunds", "stripe.disputes"} {
-		made(c.AddFault(t.Context(), sandbox.Fault{Target: target, Mode: "refuse", Status: 404}))(t)
+		made(c.AddFault(sandbox.Fault{Target: target, Mode: "refuse", Status: 404}))(t)
 	}
 	got, err := p.Reversals(t.Context(), sess.PaymentIntent.ID)
 	if err != nil || got.Refunded(payment.RefundSucceeded) != 1200 || got.Dispute != order.DisputeOpen {
 		t.Errorf("%+v, error %v", got, err)
 	}
-	if n := made(c.Counts(t.Context()))(t).Stripe.Reads["stripe.refunds"]; n != 1 {
+	if n := c.Counts().Stripe.Reads["stripe.refunds"]; n != 1 {
 		t.Errorf("%d reads of refunds were counted", n)
 	}
 }
@@ -84,8 +84,8 @@ func TestTheAdapterFindsEverySaleOfTheLastDays(t *testing.T) {
 	for n := range 250 { // an hour apart, so ten days and a bit
 		times = append(times, now.now().Add(-time.Duration(n)*time.Hour))
 	}
-	list := made(c.CreateBatch(t.Context(), sandbox.Batch{Session: sandbox.Session{Items: []sandbox.Item{{Price: "price_guide"}}}, Created: times}))(t)
-	made(c.CreateSession(t.Context(), sandbox.Session{Status: "open", PaymentStatus: "unpaid"}))(t)
+	list := made(c.CreateBatch(sandbox.Batch{Session: sandbox.Session{Items: []sandbox.Item{{Price: "price_guide"}}}, Created: times}))(t)
+	made(c.CreateSession(sandbox.Session{Status: "open", PaymentStatus: "unpaid"}))(t)
 	p := adapterOf(t, c)
 	for _, days := range []int{3, 9} {
 		since := now.now().Add(-time.Duration(days) * 24 * time.Hour)
@@ -112,7 +112,7 @@ func TestTheAdapterFindsEverySaleOfTheLastDays(t *testing.T) {
 func TestTheAdapterReadsWhatWasPaidForEachLine(t *testing.T) {
 	t.Parallel()
 	c := start(t, sandbox.Config{})
-	sess := made(c.CreateSession(t.Context(), sandbox.Session{Items: []sandbox.Item{
+	sess := made(c.CreateSession(sandbox.Session{Items: []sandbox.Item{
 		{Price: "price_guide", Quantity: 2, Discount: 400}, {Price: "price_maps"},
 	}}))(t)
 	f, err := adapterOf(t, c).Session(t.Context(), sess.ID)

@@ -9,68 +9,30 @@ import (
 	"strings"
 )
 
-// The errors of the control API that have a status of their own; every other one is a bad request.
+// The errors that every fake returns.
 var (
 	ErrUnknown = errors.New("unknown")
-	ErrNoURL   = errors.New("no webhook address is configured: set it with PUT /control/config")
+	ErrNoURL   = errors.New("no webhook address is configured")
 )
 
-// Control serves one command of the control API: the body is In, and what do returns is the response.
-func Control[In, Out any](status int, do func(*http.Request, In) (Out, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		in, err := readJSON[In](r)
-		if err != nil {
-			ControlError(w, err)
-			return
-		}
-		out, err := do(r, in)
-		if err != nil {
-			ControlError(w, err)
-			return
-		}
-		WriteJSON(w, status, out)
-	}
-}
-
-// ControlSet serves a command that has nothing to return.
-func ControlSet[In any](set func(*http.Request, In) error) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		in, err := readJSON[In](r)
+// FaultRoutes let a person order faults while the shop runs.
+func (c *Core) FaultRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("POST /control/faults", func(w http.ResponseWriter, r *http.Request) {
+		f, err := readJSON[Fault](r)
 		if err == nil {
-			err = set(r, in)
+			f, err = c.AddFault(f)
 		}
 		if err != nil {
-			ControlError(w, err)
+			WriteJSON(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
 			return
 		}
+		WriteJSON(w, http.StatusCreated, f)
+	})
+	mux.HandleFunc("GET /control/faults", func(w http.ResponseWriter, _ *http.Request) { WriteJSON(w, http.StatusOK, c.Faults()) })
+	mux.HandleFunc("DELETE /control/faults", func(w http.ResponseWriter, _ *http.Request) {
+		c.ClearFaults()
 		w.WriteHeader(http.StatusNoContent)
-	}
-}
-
-// ControlGet serves what can be read.
-func ControlGet[Out any](get func(*http.Request) (Out, error)) http.HandlerFunc {
-	return Control(http.StatusOK, func(r *http.Request, _ struct{}) (Out, error) { return get(r) })
-}
-
-// ControlError is how the control API says no.
-func ControlError(w http.ResponseWriter, err error) {
-	status := http.StatusBadRequest
-	switch {
-	case errors.Is(err, ErrUnknown):
-		status = http.StatusNotFound
-	case errors.Is(err, ErrNoURL):
-		status = http.StatusConflict
-	}
-	WriteJSON(w, status, map[string]string{"error": err.Error()})
-}
-
-// ControlRoutes adds the part of the control API that is about no provider.
-func (c *Core) ControlRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("POST /control/faults", Control(http.StatusCreated, func(_ *http.Request, f Fault) (Fault, error) { return c.AddFault(f) }))
-	mux.HandleFunc("GET /control/faults", ControlGet(func(*http.Request) ([]Fault, error) { return c.Faults(), nil }))
-	mux.HandleFunc("DELETE /control/faults", ControlSet(func(*http.Request, struct{}) error { c.ClearFaults(); return nil }))
-	mux.HandleFunc("POST /control/faults/release", ControlSet(func(*http.Request, struct{}) error { c.Release(); return nil }))
-	mux.HandleFunc("GET /control/wait", c.controlWait)
+	})
 }
 
 // MaxBody bounds every request's body.

@@ -1,16 +1,6 @@
 package core
 
-import (
-	"context"
-	"errors"
-	"fmt"
-	"maps"
-	"net/http"
-	"slices"
-	"strconv"
-	"strings"
-	"time"
-)
+import "context"
 
 // WaitFor names something that is counted.
 //
@@ -67,35 +57,4 @@ func (c *Core) Wait(ctx context.Context, what WaitFor, n int) (count int, reache
 			return count, false
 		}
 	}
-}
-
-// controlWait answers 200 when the count is reached and 504 when the time is up first.
-func (c *Core) controlWait(w http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query()
-	what := WaitFor{What: q.Get("what"), Order: q.Get("order"), Key: q.Get("key"), Session: q.Get("session"), Fault: q.Get("fault")}
-	if len(c.counts[what.What]) == 0 {
-		ControlError(w, fmt.Errorf("what: one of %s", strings.Join(slices.Sorted(maps.Keys(c.counts)), ", ")))
-		return
-	}
-	n, timeout := 1, 10*time.Second
-	var errN, errTimeout error
-	if text := q.Get("n"); text != "" {
-		n, errN = strconv.Atoi(text)
-	}
-	if text := q.Get("timeout"); text != "" {
-		timeout, errTimeout = time.ParseDuration(text)
-	}
-	if err := errors.Join(errN, errTimeout); err != nil {
-		ControlError(w, err)
-		return
-	}
-
-	ctx, cancel := context.WithTimeout(r.Context(), timeout)
-	defer cancel()
-	count, reached := c.Wait(ctx, what, n)
-	status := http.StatusOK
-	if !reached {
-		status = http.StatusGatewayTimeout
-	}
-	WriteJSON(w, status, map[string]any{"what": what.What, "n": count, "reached": reached})
 }

@@ -4,6 +4,7 @@ package creem
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -204,4 +205,27 @@ func (s *Creem) ChangeCheckout(id string, patch []byte) (Checkout, error) {
 		return c, err
 	}
 	return c, s.record(c)
+}
+
+// CompleteCheckout lets the buyer of a pending checkout pay.
+func (s *Creem) CompleteCheckout(id string) (Checkout, error) {
+	return s.ChangeCheckout(id, []byte(`{"status":"completed"}`))
+}
+
+// RefundCheckout gives money back, in minor units; what is left of the payment when 0.
+func (s *Creem) RefundCheckout(id string, amount int64) (Checkout, error) {
+	now, err := s.Checkout(id)
+	if err != nil {
+		return now, err
+	}
+	patch, err := json.Marshal(map[string]any{"refunds": append(now.Refunds, Refund{Amount: amount})})
+	if err != nil {
+		return now, err
+	}
+	return s.ChangeCheckout(id, patch)
+}
+
+// DisputeCheckout lets the buyer's bank take the money back.
+func (s *Creem) DisputeCheckout(id string) (Checkout, error) {
+	return s.ChangeCheckout(id, []byte(`{"dispute":"`+core.NewID("disp_", 22)+`"}`))
 }

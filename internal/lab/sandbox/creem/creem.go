@@ -87,29 +87,6 @@ func (s *Creem) Routes(mux *http.ServeMux) {
 	}))
 }
 
-// WebhookURL is the body of PUT /control/creem/config.
-type WebhookURL struct {
-	WebhookURL string `json:"webhook_url"`
-}
-
-// ControlRoutes adds Creem's part of the control API.
-func (s *Creem) ControlRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("PUT /control/creem/config", core.ControlSet(func(_ *http.Request, in WebhookURL) error {
-		s.SetCreemWebhookURL(in.WebhookURL)
-		return nil
-	}))
-	mux.HandleFunc("POST /control/creem/checkouts", core.Control(http.StatusCreated, func(_ *http.Request, in Checkout) (Checkout, error) {
-		return s.CreateCheckout(in)
-	}))
-	mux.HandleFunc("GET /control/creem/checkouts/{id}", core.ControlGet(func(r *http.Request) (Checkout, error) { return s.Checkout(r.PathValue("id")) }))
-	mux.HandleFunc("PATCH /control/creem/checkouts/{id}", core.Control(http.StatusOK, func(r *http.Request, patch json.RawMessage) (Checkout, error) {
-		return s.ChangeCheckout(r.PathValue("id"), patch)
-	}))
-	mux.HandleFunc("POST /control/creem/events", core.Control(http.StatusOK, func(r *http.Request, in Event) (core.Delivery, error) {
-		return s.DeliverCreem(r.Context(), in)
-	}))
-}
-
 // call counts a call, applies the faults set for the target and checks the key, in this order: a refused call is still
 // one that arrived. A key that is missing or wrong is 403 (https://docs.creem.io/api-reference/error-codes).
 func (s *Creem) call(target string, next http.HandlerFunc) http.HandlerFunc {

@@ -134,15 +134,6 @@ func (s *Resend) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("/resend/", s.guarded(core.Guard{Target: "resend.other"}, unknownURL))
 }
 
-// ControlRoutes adds Resend's part of the control API.
-func (s *Resend) ControlRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /control/messages", core.ControlGet(func(*http.Request) ([]Message, error) { return s.Messages(), nil }))
-	mux.HandleFunc("POST /control/emails/{id}/events", core.Control(http.StatusOK, func(r *http.Request, in EventRequest) (core.Delivery, error) {
-		return s.DeliverEmailEvent(r.Context(), r.PathValue("id"), in)
-	}))
-	mux.HandleFunc("PUT /control/resend/domains", core.ControlSet(func(_ *http.Request, in []Domain) error { return s.SetDomains(in) }))
-}
-
 // guarded applies the faults set for the target and checks the key.
 func (s *Resend) guarded(g core.Guard, next http.HandlerFunc) http.HandlerFunc {
 	g.Refuse = refuse

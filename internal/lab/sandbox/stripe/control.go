@@ -2,79 +2,17 @@ package stripe
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
-	"net/http"
 	"time"
 
 	"handover/internal/lab/sandbox/core"
 )
 
-// StatusChange is the body of a PATCH of a refund or a dispute.
-type StatusChange struct {
-	Status string `json:"status"`
-}
-
-// WebhookSwitch is the body of PUT /control/stripe/webhooks.
-type WebhookSwitch struct {
-	On bool `json:"on"`
-}
-
-// ControlRoutes adds Stripe's part of the control API.
-func (s *Stripe) ControlRoutes(mux *http.ServeMux) {
-	change := core.Control(http.StatusOK, func(r *http.Request, patch json.RawMessage) (Session, error) {
-		return s.ChangeSession(r.PathValue("id"), patch)
-	})
-	mux.HandleFunc("POST /control/sessions", core.Control(http.StatusCreated, func(_ *http.Request, in Session) (Session, error) {
-		return s.CreateSession(in)
-	}))
-	mux.HandleFunc("GET /control/sessions/{id}", core.ControlGet(func(r *http.Request) (Session, error) { return s.Session(r.PathValue("id")) }))
-	mux.HandleFunc("PATCH /control/sessions/{id}", change)
-	mux.HandleFunc("POST /control/sessions/{id}", change)
-	mux.HandleFunc("POST /control/batch", core.Control(http.StatusCreated, func(_ *http.Request, in Batch) ([]Session, error) {
-		return s.CreateBatch(in)
-	}))
-	mux.HandleFunc("POST /control/events", core.Control(http.StatusOK, func(r *http.Request, in EventRequest) (Delivery, error) {
-		return s.DeliverEvent(r.Context(), in)
-	}))
-	s.refunds.controlRoutes(mux)
-	s.disputes.controlRoutes(mux)
-
-	mux.HandleFunc("PUT /control/stripe/webhooks", core.ControlSet(func(_ *http.Request, in WebhookSwitch) error {
-		s.SwitchWebhooks(in.On)
-		return nil
-	}))
-	mux.HandleFunc("PUT /control/stripe/endpoints", core.ControlSet(func(_ *http.Request, in []Endpoint) error { return s.SetEndpoints(in) }))
-	mux.HandleFunc("PUT /control/stripe/prices/{id}", core.ControlSet(func(r *http.Request, in Price) error {
-		in.ID = r.PathValue("id")
-		return s.SetPrice(in)
-	}))
-	mux.HandleFunc("PUT /control/stripe/products/{id}", core.ControlSet(func(r *http.Request, in StockItem) error {
-		in.ID = r.PathValue("id")
-		return s.SetStock(in)
-	}))
-}
-
-// controlRoutes are those of refunds, and those of disputes.
-func (k *kind[T]) controlRoutes(mux *http.ServeMux) {
-	many := k.name + "s"
-	mux.HandleFunc("POST /control/sessions/{id}/"+many, core.Control(http.StatusCreated, func(r *http.Request, in T) (T, error) {
-		*k.common(&in).session = r.PathValue("id")
-		return k.create(in)
-	}))
-	mux.HandleFunc("PATCH /control/"+many+"/{id}", core.Control(http.StatusOK, func(r *http.Request, in StatusChange) (T, error) {
-		return k.change(r.PathValue("id"), in.Status)
-	}))
-	mux.HandleFunc("POST /control/"+many+"/{id}/events", core.Control(http.StatusOK, func(r *http.Request, in MoneyEvents) ([]Delivery, error) {
-		return k.deliver(r.Context(), r.PathValue("id"), in)
-	}))
-}
-
 // Batch asks for many sessions at once, which no webhook reports.
 type Batch struct {
-	Session Session     `json:"session"` // what they have in common; its id is left out
-	N       int         `json:"n"`       // how many; as many as there are times when 0
-	Created []time.Time `json:"created"` // when they were made, in order; now where there are fewer than N
+	Session Session     // what they have in common; its id is left out
+	N       int         // how many; as many as there are times when 0
+	Created []time.Time // when they were made, in order; now where there are fewer than N
 }
 
 const maxBatch = 10_000
@@ -98,6 +36,16 @@ func (s *Stripe) CreateBatch(b Batch) ([]Session, error) {
 		list[i] = added
 	}
 	return list, nil
+}
+
+// PaySession lets the money of an unpaid session arrive.
+func (s *Stripe) PaySession(id string) (Session, error) {
+	return s.ChangeSession(id, []byte(`{"status":"complete","payment_status":"paid"}`))
+}
+
+// FailSession lets the payment of an unpaid session fail.
+func (s *Stripe) FailSession(id string) (Session, error) {
+	return s.ChangeSession(id, []byte(`{"payment_intent":{"status":"`+IntentFailed+`"}}`))
 }
 
 // SetWebhookURL changes where events go from now on.

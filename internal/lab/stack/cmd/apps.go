@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"handover/internal/lab/await"
+	"handover/internal/lab/sandbox"
 	"handover/internal/lab/stack"
 )
 
@@ -36,6 +37,7 @@ type apps struct {
 	starterAdmin,
 	workerAdmin,
 	sandbox string
+	providers *sandbox.Sandbox
 }
 
 // build makes starter and worker from source. Go's own cache keeps a repeated build short. The stack's files are

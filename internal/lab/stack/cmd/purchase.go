@@ -38,8 +38,8 @@ type sighting struct {
 func (p *purchase) key() string { return "test/" + p.Session }
 
 // checkOut finishes a checkout at the sandbox, which no webhook reports yet.
-func (a *apps) checkOut(ctx context.Context, what sale) (*purchase, error) {
-	session, err := a.buyer().CreateSession(ctx, sandbox.Session{
+func (a *apps) checkOut(what sale) (*purchase, error) {
+	session, err := a.providers.CreateSession(sandbox.Session{
 		Items:  []sandbox.Item{{Price: what.Price, Product: what.Product.Product, Name: what.Name, Quantity: 1}},
 		Email:  "robin.sommer@example.com",
 		Name:   "Robin Sommer",
@@ -48,12 +48,10 @@ func (a *apps) checkOut(ctx context.Context, what sale) (*purchase, error) {
 	return &purchase{Session: session.ID}, err
 }
 
-func (a *apps) buyer() sandbox.Client { return sandbox.Client{Base: a.sandbox} }
-
 // deliver has the sandbox send the webhook for the purchase. A webhook that is not taken is repeated, as the provider would.
 func (a *apps) deliver(ctx context.Context, p *purchase) error {
 	p.began = time.Now()
-	delivery, err := a.buyer().Deliver(ctx, sandbox.EventRequest{Type: harness.Completed, Session: p.Session, Retry: true})
+	delivery, err := a.providers.DeliverEvent(ctx, sandbox.EventRequest{Type: harness.Completed, Session: p.Session, Retry: true})
 	p.answered = time.Since(p.began)
 	if err == nil && !slices.Equal(delivery.Statuses, []int{http.StatusOK}) {
 		err = fmt.Errorf("the webhook was answered %v, not 200", delivery.Statuses)
@@ -107,12 +105,8 @@ func (p *purchase) took() time.Duration { return p.seen[len(p.seen)-1].at }
 
 // openLink does what the buyer does with the message: opens the link in it, and fetches the file behind it.
 func (a *apps) openLink(ctx context.Context, p *purchase) (bytesRead int, err error) {
-	messages, err := a.buyer().Messages(ctx)
-	if err != nil {
-		return 0, err
-	}
 	link, token := "", ""
-	for _, m := range messages {
+	for _, m := range a.providers.Messages() {
 		if m.Order() == p.key() {
 			link, token = harness.Link(m.Text)
 		}

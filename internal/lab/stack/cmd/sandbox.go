@@ -24,7 +24,7 @@ func (s *running) startSandbox(a *apps) error {
 	for i, one := range forSale {
 		products[i] = one.Product
 	}
-	providers, err := sandbox.New(sandbox.Config{
+	a.providers, err = sandbox.New(sandbox.Config{
 		StripeSecret: a.shop.secrets.StripeWebhook, StripeKeys: []string{a.shop.secrets.StripeKey}, WebhookURL: a.starter + "/webhooks/payments/test",
 		ResendKey: a.shop.secrets.ResendKey, ResendWebhookSecret: a.shop.secrets.ResendWebhook, EmailWebhookURL: a.starter + "/webhooks/email",
 		ShopReturnURL: a.starter, Products: products, Journal: s.state.Path("sandbox.journal"),
@@ -36,11 +36,11 @@ func (s *running) startSandbox(a *apps) error {
 	}
 	listener, err := net.Listen("tcp", host(a.sandbox))
 	if err != nil {
-		providers.Close()
+		a.providers.Close()
 		log.Close()
 		return fmt.Errorf("start the sandbox: %w", err)
 	}
-	serving := &served{http: &http.Server{Handler: providers.Handler(), ReadHeaderTimeout: 10 * time.Second}, providers: providers, log: log}
+	serving := &served{http: &http.Server{Handler: a.providers.Handler(), ReadHeaderTimeout: 10 * time.Second}, providers: a.providers, log: log}
 	s.mu.Lock()
 	s.started = append(s.started, serving)
 	s.mu.Unlock()

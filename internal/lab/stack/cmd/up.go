@@ -89,7 +89,7 @@ func (s *running) buy(ctx context.Context, a *apps, story io.Writer) (*purchase,
 		}
 	}
 	what := forSale[0]
-	p, err := a.checkOut(ctx, what)
+	p, err := a.checkOut(what)
 	if err != nil {
 		return nil, fmt.Errorf("buy at the sandbox: %w", err)
 	}
