@@ -94,11 +94,7 @@ func (b *env) modelStep(rt *rapid.T, m *claimModel, step string) {
 			}
 		}
 	case "stop":
-		may := !m.finished && !m.stopped && (m.token == "" || m.expired || token == m.token)
-		if b.agrees(rt, step, may, b.Stop(b.t.Context(), b.work(1), token, order.ClassExhausted, order.ReasonEmailExhausted)) {
-			m.free()
-			m.stopped = true
-		}
+		b.stopAsModelled(rt, m, token)
 	case "retry":
 		b.retryAsModelled(rt, m)
 	case "refund": // a claim that is held stays: its message may be on its way
@@ -117,6 +113,23 @@ func (b *env) modelStep(rt *rapid.T, m *claimModel, step string) {
 			b.exec(`UPDATE obligations SET first_attempt_at = first_attempt_at - $2::interval WHERE session = $1 AND kind = 'email'`, b.key.Session, modelTerms.Window)
 			m.aged = true
 		}
+	}
+}
+
+// stopAsModelled stops the work. Who holds no claim hears of one that another holds.
+func (b *env) stopAsModelled(rt *rapid.T, m *claimModel, token string) {
+	err := b.Stop(b.t.Context(), b.work(1), token, order.ClassExhausted, order.ReasonEmailExhausted)
+	over, held := m.finished || m.stopped, m.token != "" && !m.expired
+	if token == "" && held && !over {
+		var denied *ledger.NotClaimableError
+		if !errors.As(err, &denied) || denied.Why != ledger.ClaimHeld {
+			rt.Fatalf("stop without a claim: %v, want %q", err, ledger.ClaimHeld)
+		}
+		return
+	}
+	if b.agrees(rt, "stop", !over && (!held || token == m.token), err) {
+		m.free()
+		m.stopped = true
 	}
 }
 
