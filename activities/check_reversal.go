@@ -66,6 +66,7 @@ func (a *Activities) reversals(ctx context.Context, key order.Key, ref string) (
 	}
 	return order.ReversalFacts{
 		Paid: r.Paid.Minor, Refunded: r.Refunded(payment.RefundSucceeded), Pending: r.Refunded(payment.RefundPending), Dispute: r.Dispute,
+		Disputed: r.Disputed, Currency: r.Paid.Currency,
 	}, nil
 }
 

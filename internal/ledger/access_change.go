@@ -11,7 +11,7 @@ import (
 // accessBasis is what the rule of refunds and disputes decides on.
 type accessBasis struct {
 	entitlements []order.Entitlement
-	items        []order.Item
+	sold         order.Sold
 	money        order.ReversalFacts
 	by           order.OverrideSnapshot
 }
@@ -23,7 +23,7 @@ func settleAccess(ctx context.Context, tx pgx.Tx, key order.Key, c *order.Catalo
 	if err != nil {
 		return false, err
 	}
-	desired, unclear := order.DecideAccess(c, basis.entitlements, basis.items, basis.money, basis.by)
+	desired, unclear := order.DecideAccess(c, basis.entitlements, basis.sold, basis.money, basis.by)
 	for _, d := range desired {
 		n, err := desireAccess(ctx, tx, key, d)
 		if err != nil {
@@ -47,15 +47,18 @@ ON CONFLICT (environment, session, step) DO UPDATE SET reason = excluded.reason,
 	return changed || tag.RowsAffected() > 0, err
 }
 
-// paid is what the buyer paid: what the provider says with the refunds, else the session's total.
-const paid = `coalesce(nullif(captured, 0), amount, 0)`
+// paid is what the buyer paid: what the provider says with the refunds, else the session's total, where that is in the
+// currency of the refunds.
+const paid = `coalesce(nullif(captured, 0), CASE WHEN reversal_currency IN ('', currency) THEN amount END, 0)`
 
 func readAccessBasis(ctx context.Context, tx pgx.Tx, key order.Key) (accessBasis, error) {
 	var b accessBasis
 	err := tx.QueryRow(ctx, `
-SELECT `+paid+`, refunded, refund_pending, dispute, verdict, verdict_refunded, verdict_dispute
+SELECT `+paid+`, refunded, refund_pending, dispute, disputed, reversal_currency, verdict, verdict_refunded, verdict_dispute,
+       parts, coalesce(currency, '')
 FROM orders WHERE environment = @environment AND session = @session`, orderArgs(key, nil)).
-		Scan(&b.money.Paid, &b.money.Refunded, &b.money.Pending, &b.money.Dispute, &b.by.Override, &b.by.Refunded, &b.by.Dispute)
+		Scan(&b.money.Paid, &b.money.Refunded, &b.money.Pending, &b.money.Dispute, &b.money.Disputed, &b.money.Currency,
+			&b.by.Override, &b.by.Refunded, &b.by.Dispute, &b.sold.Parts, &b.sold.Currency)
 	if err != nil {
 		return b, err
 	}
@@ -68,7 +71,7 @@ WHERE environment = @environment AND session = @session AND kind = 'access' ORDE
 	rows, _ = tx.Query(ctx, `
 SELECT line, refs, name, quantity, coalesce(product, '') AS product, amount FROM order_items
 WHERE environment = @environment AND session = @session ORDER BY line`, orderArgs(key, nil))
-	b.items, err = pgx.CollectRows(rows, pgx.RowToStructByName[order.Item])
+	b.sold.Items, err = pgx.CollectRows(rows, pgx.RowToStructByName[order.Item])
 	return b, err
 }
 

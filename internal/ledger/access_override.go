@@ -62,11 +62,11 @@ func overrideFacts(ctx context.Context, tx pgx.Tx, key order.Key) (order.Overrid
 SELECT o.payment,
        EXISTS (SELECT FROM attention w WHERE w.environment = @environment AND w.session = @session AND w.step IN ('reversal', 'access_change')),
        count(a.wanted), count(*) FILTER (WHERE a.wanted = 'granted' AND a.keep = 0), count(*) FILTER (WHERE a.wanted = 'revoked'),
-       o.refunded, o.refund_pending, o.dispute, o.verdict, coalesce(o.currency, '')
+       o.refunded, o.refund_pending, o.dispute, o.disputed, o.verdict, coalesce(nullif(o.reversal_currency, ''), o.currency, '')
 FROM orders o LEFT JOIN obligations a ON a.environment = o.environment AND a.session = o.session AND a.kind = 'access'
 WHERE o.environment = @environment AND o.session = @session
 GROUP BY o.environment, o.session`, orderArgs(key, nil)).
-		Scan(&f.Payment, &f.Asked, &f.Owed, &f.Whole, &f.Revoked, &m.Refunded, &m.Pending, &m.Dispute, &before, &currency)
+		Scan(&f.Payment, &f.Asked, &f.Owed, &f.Whole, &f.Revoked, &m.Refunded, &m.Pending, &m.Dispute, &m.Disputed, &before, &currency)
 	if noRows(err) {
 		return order.OverrideFacts{Payment: order.PaymentPending}, "unknown order", nil
 	}

@@ -112,6 +112,9 @@ FROM (VALUES (1)) one LEFT JOIN orders o ON o.environment = @environment AND o.s
 // StoreEvent stores an event and says what follows. One about a refund or a dispute names a payment: its order is found by
 // that, and one that comes before its order waits for it.
 func (l *Ledger) StoreEvent(ctx context.Context, e WebhookEvent) (Stored, error) {
+	if e.Kind == kindOther && e.PaymentRef != "" && !e.Ignored {
+		return l.storeOther(ctx, e)
+	}
 	reversal := e.Kind == kindRefund || e.Kind == kindDispute
 	if reversal && e.PaymentRef+e.Session != "" && !e.Ignored {
 		return l.storeReversal(ctx, e)
@@ -119,8 +122,22 @@ func (l *Ledger) StoreEvent(ctx context.Context, e WebhookEvent) (Stored, error)
 	return l.storeCheckout(ctx, e)
 }
 
-// The kinds of events about a reversal, as payment.EventKind has them.
+// storeOther stores an event that names a payment. Where an order waits for it the event is about that order: the money
+// may have come in a way that the session has no event for.
+func (l *Ledger) storeOther(ctx context.Context, e WebhookEvent) (Stored, error) {
+	err := l.pool.QueryRow(ctx, `
+SELECT session FROM orders
+WHERE environment = @environment AND payment_ref = @payment_ref AND payment IN ('pending', 'needs_attention')
+ORDER BY created_at LIMIT 1`, pgx.StrictNamedArgs{"environment": e.Environment, "payment_ref": e.PaymentRef}).Scan(&e.Session)
+	if err != nil && !noRows(err) {
+		return Stored{}, safe("find the order that waits", err)
+	}
+	return l.storeCheckout(ctx, e)
+}
+
+// The kinds of events that name a payment, as payment.EventKind has them.
 const (
+	kindOther   = "other"
 	kindRefund  = "refund"
 	kindDispute = "dispute"
 )

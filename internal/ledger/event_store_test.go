@@ -91,6 +91,30 @@ func TestEventsAskForWhatIsMissing(t *testing.T) {
 	}
 }
 
+// An event of the payment alone makes the order that waits for it check, and no other.
+func TestEventThatNamesThePaymentOfAnOrderThatWaitsMakesItCheck(t *testing.T) {
+	t.Parallel()
+	b := newEnv(t)
+	captured := func(id string) ledger.WebhookEvent {
+		return ledger.WebhookEvent{Environment: b.key.Environment, ID: "evt_" + id + b.key.Session, Type: "charge.captured", Kind: "other", PaymentRef: "pi_" + b.key.Session}
+	}
+	if s := b.store(captured("early")); s.Session != "" || s.Next != ledger.NextNothing {
+		t.Errorf("before there is an order: %+v", s)
+	}
+	b.store(b.event("1"))
+	b.record(order.Assessment{Key: b.key, State: order.PaymentPending, Processing: true, Ref: "pi_" + b.key.Session})
+	if s := b.store(captured("waiting")); s.Session != b.key.Session || s.Next != ledger.NextCheck {
+		t.Errorf("while it waits: %+v", s)
+	}
+	if s := b.store(captured("waiting")); s.New || s.Next != ledger.NextCheck {
+		t.Errorf("the same again, not dispatched: %+v", s)
+	}
+	b.pay()
+	if s := b.store(captured("late")); s.Session != "" || s.Next != ledger.NextNothing {
+		t.Errorf("after it was paid: %+v", s)
+	}
+}
+
 func TestStoppedWorkIsNotRestartedByEvents(t *testing.T) {
 	t.Parallel()
 	b := newEnv(t).pay().give()

@@ -43,15 +43,18 @@ func queueOrder(b *pgx.Batch, p order.Assessment) {
 	if p.Total.Currency != "" {
 		amount = &p.Total.Minor
 	}
-	email, name := p.Email, p.Name
+	email, name, parts := p.Email, p.Name, p.Parts
+	if parts == nil {
+		parts = []int64{}
+	}
 	if p.State == order.PaymentIgnored {
 		email, name = "", ""
 	}
 	b.Queue(`
 INSERT INTO orders AS o (environment, session, handed_over_at, payment, processing, payment_ref, amount, currency,
-    buyer_email, buyer_name, looked_at, confirmed_at, owed_at, reversal_due_at)
+    buyer_email, buyer_name, parts, looked_at, confirmed_at, owed_at, reversal_due_at)
 VALUES (@environment, @session, now(), @state, @processing, nullif(@payment_ref, ''), @amount, nullif(@currency, ''),
-    nullif(@email, ''), nullif(@name, ''), now(),
+    nullif(@email, ''), nullif(@name, ''), @parts, now(),
     CASE WHEN @state = 'confirmed' THEN now() END,
     CASE WHEN @state = 'confirmed' AND @entitled THEN now() END,
     CASE WHEN @reversed OR EXISTS (SELECT FROM webhook_events e WHERE e.environment = @environment AND e.payment_ref = @payment_ref
@@ -69,13 +72,14 @@ ON CONFLICT (environment, session) DO UPDATE SET
     currency = coalesce(excluded.currency, o.currency),
     buyer_email = CASE WHEN @state = 'ignored' AND o.payment <> 'confirmed' THEN NULL ELSE coalesce(excluded.buyer_email, o.buyer_email) END,
     buyer_name = CASE WHEN @state = 'ignored' AND o.payment <> 'confirmed' THEN NULL ELSE coalesce(excluded.buyer_name, o.buyer_name) END,
+    parts = excluded.parts,
     looked_at = now(),
     reversal_due_at = coalesce(o.reversal_due_at, CASE WHEN o.owed_at IS NULL THEN excluded.reversal_due_at END),
     confirmed_at = coalesce(o.confirmed_at, excluded.confirmed_at),
     owed_at = coalesce(o.owed_at, excluded.owed_at)`,
 		orderArgs(p.Key, pgx.StrictNamedArgs{
 			"state": p.State, "processing": p.Processing, "payment_ref": p.Ref, "amount": amount, "currency": p.Total.Currency,
-			"email": email, "name": name, "entitled": len(p.Entitlements) > 0, "reversed": p.Reversed,
+			"email": email, "name": name, "parts": parts, "entitled": len(p.Entitlements) > 0, "reversed": p.Reversed,
 		}))
 }
 

@@ -39,6 +39,7 @@ WHERE environment = @environment AND session = @session AND payment = 'confirmed
 // recordReversal stores the facts, unless those of a check that began later are on record.
 const recordReversal = `
 UPDATE orders SET refunded = @refunded, refund_pending = @pending, dispute = @dispute, captured = @captured,
+    disputed = @disputed, reversal_currency = @currency,
     reversal_read_at = now(), reversal_since = @since,
     reversal_due_at = CASE WHEN reversal_due_at > @since THEN reversal_due_at END
 WHERE environment = @environment AND session = @session AND (reversal_since IS NULL OR reversal_since <= @since)`
@@ -63,6 +64,7 @@ func (l *Ledger) RecordReversal(ctx context.Context, r Reversal, c *order.Catalo
 		}
 		tag, err := tx.Exec(ctx, recordReversal, orderArgs(r.Key, pgx.StrictNamedArgs{
 			"since": r.Since, "refunded": r.Money.Refunded, "pending": r.Money.Pending, "dispute": r.Money.Dispute, "captured": r.Money.Paid,
+			"disputed": r.Money.Disputed, "currency": r.Money.Currency,
 		}))
 		if err != nil {
 			return err
@@ -91,7 +93,7 @@ DELETE FROM attention WHERE environment = @environment AND session = @session AN
 func auditReversal(ctx context.Context, tx pgx.Tx, r Reversal) error {
 	var currency string
 	err := tx.QueryRow(ctx, `
-SELECT coalesce(currency, '') FROM orders WHERE environment = @environment AND session = @session`, orderArgs(r.Key, nil)).Scan(&currency)
+SELECT coalesce(nullif(reversal_currency, ''), currency, '') FROM orders WHERE environment = @environment AND session = @session`, orderArgs(r.Key, nil)).Scan(&currency)
 	if err != nil {
 		return err
 	}
@@ -111,7 +113,11 @@ func reversalText(m order.ReversalFacts, currency string) string {
 		parts = append(parts, "a refund of "+order.Money{Minor: m.Pending, Currency: currency}.String()+" on its way")
 	}
 	if m.Dispute != order.DisputeNone {
-		parts = append(parts, "dispute "+string(m.Dispute))
+		text := "dispute " + string(m.Dispute)
+		if m.Disputed > 0 {
+			text += " over " + order.Money{Minor: m.Disputed, Currency: currency}.String()
+		}
+		parts = append(parts, text)
 	}
 	if len(parts) == 0 {
 		return "nothing is refunded or disputed"

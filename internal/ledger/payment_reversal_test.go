@@ -218,3 +218,37 @@ func TestDisputeHoldsAndItsEndDecides(t *testing.T) {
 }
 
 // Between the decision to end access and its end, an email would be owed for ever.
+
+// What a person has to decide depends on all that the sale was made of, and on how much a dispute is about.
+func TestAPartIsHeldAgainstAllThatTheSaleWasMadeOf(t *testing.T) {
+	t.Parallel()
+	byItem := shopPolicies(order.RefundItem, order.DisputeHold)
+	for name, c := range map[string]struct {
+		parts  []int64
+		money  order.ReversalFacts
+		access order.AccessState
+		asked  bool
+	}{
+		"all of the items":                 {money: order.ReversalFacts{Paid: 1700, Refunded: 1200}, access: order.AccessRevoked},
+		"the items, or the shipping":       {parts: []int64{1200}, money: order.ReversalFacts{Paid: 2400, Refunded: 1200}, access: order.AccessGranted, asked: true},
+		"the items, in another currency":   {money: order.ReversalFacts{Paid: 1700, Refunded: 1200, Currency: "usd"}, access: order.AccessGranted, asked: true},
+		"all, in another currency":         {money: order.ReversalFacts{Paid: 1700, Refunded: 1700, Currency: "usd"}, access: order.AccessRevoked},
+		"what was paid is not known":       {money: order.ReversalFacts{Refunded: 1700, Currency: "usd"}, access: order.AccessGranted, asked: true},
+		"a dispute of the items":           {money: order.ReversalFacts{Paid: 1700, Dispute: order.DisputeLost, Disputed: 1200}, access: order.AccessRevoked},
+		"a dispute of something else":      {money: order.ReversalFacts{Paid: 1700, Dispute: order.DisputeLost, Disputed: 300}, access: order.AccessGranted, asked: true},
+		"a dispute that says no amount":    {money: order.ReversalFacts{Paid: 1700, Dispute: order.DisputeLost}, access: order.AccessRevoked},
+		"a dispute of something else, won": {money: order.ReversalFacts{Paid: 1700, Dispute: order.DisputeWon, Disputed: 300}, access: order.AccessGranted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newEnv(t)
+			paid := b.paid()
+			paid.Items[0].Amount, paid.Parts = 1200, c.parts
+			b.record(paid)
+			b.give().accept(1).review(byItem, c.money).change()
+			if v := b.view(); v.Facts.Access != c.access || (v.Reason == order.ReasonRefundUnclear) != c.asked {
+				t.Errorf("access %s, attention %q", v.Facts.Access, v.Reason)
+			}
+		})
+	}
+}

@@ -10,6 +10,7 @@ type Assessment struct {
 	Email        string
 	Name         string
 	Items        []Item
+	Parts        []int64       // shipping, tax and discounts in Total, in minor units
 	Entitlements []Entitlement // what is owed when State is confirmed; none while a person has to decide
 	Reason       Reason
 	Class        Class

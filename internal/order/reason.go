@@ -103,8 +103,8 @@ var reasons = map[Reason]struct {
 		remedy: "A pending email was rendered with a secret that is no longer in link_secrets: put it back behind the first and restart the worker. Then: starter retry --misconfigured --reason TEXT",
 	},
 	ReasonRefundUnclear: {
-		step: StepReversal, title: "A refund names no item",
-		remedy: "A part of the payment was refunded, and Handover does not decide what that ends; access is as it was. End it with starter revoke ORDER --reason TEXT, or leave it so: starter restore ORDER --reason TEXT",
+		step: StepReversal, title: "A refund or a dispute names no item",
+		remedy: "A part of the payment was refunded or disputed, and Handover does not decide what that ends; access is as it was. End it with starter revoke ORDER --reason TEXT, or leave it so: starter restore ORDER --reason TEXT",
 	},
 	ReasonReversalUnread: {
 		step: StepReversal, title: "A refund or dispute could not be retrieved",

@@ -1,5 +1,7 @@
 package order
 
+import "slices"
+
 // Dispute is how a payment's disputes stand, the gravest of them.
 type Dispute string
 
@@ -33,7 +35,12 @@ type ReversalFacts struct {
 	Refunded int64 // by refunds that succeeded
 	Pending  int64 // by refunds that have not succeeded yet: noted, and take nothing away
 	Dispute  Dispute
+	Disputed int64  // what the disputes in that state are about; 0 when all of it is, or the provider does not say
+	Currency string // of these amounts; empty when it is the sale's
 }
+
+// partlyDisputed says that the dispute is about a part of the payment.
+func (m ReversalFacts) partlyDisputed() bool { return m.Disputed > 0 && m.Disputed < m.Paid }
 
 // FullyRefunded says that all of the money went back. A payment of nothing cannot be refunded.
 func (m ReversalFacts) FullyRefunded() bool { return m.Paid > 0 && m.Refunded >= m.Paid }
@@ -62,15 +69,28 @@ type DesiredAccess struct {
 	Keep        int64
 }
 
-// DecideAccess is the rule of refunds and disputes: how each piece of access has to be, and whether a refund leaves open
-// which of them it was for. A person's override comes first, a restoring one for as long as nothing new is known of the money.
-func DecideAccess(c *Catalogue, bought []Entitlement, items []Item, m ReversalFacts, by OverrideSnapshot) (wants []DesiredAccess, unclear bool) {
+// Sold is what the payment was for, in the sale's currency.
+type Sold struct {
+	Items    []Item
+	Parts    []int64 // shipping, tax and discounts of the sale, in minor units: a refund may be of these, too
+	Currency string
+}
+
+// DecideAccess is the rule of refunds and disputes: how each piece of access has to be, and whether a part of the money went
+// back without saying for which of them. A person's override comes first, a restoring one for as long as nothing new is
+// known of the money.
+func DecideAccess(c *Catalogue, bought []Entitlement, sold Sold, m ReversalFacts, by OverrideSnapshot) (wants []DesiredAccess, unclear bool) {
 	restored := by.Override == OverrideRestore && m.Refunded == by.Refunded && m.Dispute == by.Dispute
 	full := m.FullyRefunded()
-	units, attributed := Attribute(items, m.Refunded)
+	refunded := sold.share(m.Refunded, m.Currency)
+	disputed := sold.share(m.Disputed, m.Currency)
+	seen := by.Override != OverrideNone
 	for _, due := range bought {
 		w := DesiredAccess{Entitlement: due, State: AccessGranted}
 		product, known := c.Product(due.Product)
+		if !known { // it has left the catalogue: the policies of a product that says nothing
+			product.Refund, product.Dispute = RefundFull, DisputeHold
+		}
 		switch {
 		case by.Override == OverrideRevoke:
 			w.State = AccessRevoked
@@ -78,65 +98,110 @@ func DecideAccess(c *Catalogue, bought []Entitlement, items []Item, m ReversalFa
 		case full && product.Refund != RefundKeep:
 			w.State = AccessRevoked
 		default:
-			w = partly(w, product, units[due.Product], attributed && !full)
-			if m.Refunded > 0 && !full && known && product.Refund != RefundKeep && (!attributed || product.Refund == RefundFull && units[due.Product] > 0) {
-				unclear = unclear || by.Override == OverrideNone || m.Refunded > by.Refunded
+			if m.Refunded > 0 && !full && product.Refund != RefundKeep {
+				end, asked := refunded.ends(due, product)
+				w = apart(w, end, AccessRevoked)
+				unclear = unclear || asked && (!seen || m.Refunded > by.Refunded)
 			}
-			w = disputed(w, product, m.Dispute)
+			state := m.Dispute.access(product)
+			if state != AccessGranted && m.partlyDisputed() {
+				end, asked := disputed.ends(due, product)
+				w = apart(w, end, state)
+				unclear = unclear || asked && (!seen || m.Dispute != by.Dispute)
+			} else if w.State != AccessRevoked && state != AccessGranted {
+				w.State = state
+			}
 		}
 		wants = append(wants, w)
 	}
 	return wants, unclear
 }
 
-// partly ends what a partial refund can only have been for, where the shop wants that. A licence ends unit by unit;
-// what is given once however many units ends with the last of them.
-func partly(w DesiredAccess, p Product, refunded int64, attributed bool) DesiredAccess {
-	if !attributed || p.Refund != RefundItem || refunded == 0 {
-		return w
+// share is what a part of the money was for: how many units of which products, where that is known.
+type share struct {
+	units      map[string]int64
+	attributed bool
+}
+
+// share finds out what an amount was for. Amounts of two currencies cannot be compared.
+func (s Sold) share(amount int64, currency string) share {
+	if currency != "" && currency != s.Currency {
+		return share{}
 	}
-	if refunded >= w.Entitlement.Units {
-		w.State = AccessRevoked
-	} else {
-		w.Keep = w.Entitlement.Units - refunded
+	units, attributed := Attribute(s.Items, s.Parts, amount)
+	return share{units, attributed}
+}
+
+// ends says how many units of a piece of access end by it, and whether a person has to decide that: where it is not known
+// what the money was for, or the shop wants no part to end by itself.
+func (s share) ends(due Entitlement, p Product) (units int64, asked bool) {
+	switch {
+	case !s.attributed:
+		return 0, true
+	case p.Refund == RefundItem:
+		return s.units[due.Product], false
+	}
+	return 0, s.units[due.Product] > 0
+}
+
+// apart ends so many units of a piece of access. A licence ends unit by unit; what is given once however many units ends
+// with the last of them, and only the whole of it can be held.
+func apart(w DesiredAccess, units int64, state AccessState) DesiredAccess {
+	switch {
+	case units == 0 || w.State == AccessRevoked:
+	case units >= w.Entitlement.Units || state == AccessHeld:
+		w.State = state
+	default:
+		if keep := w.Entitlement.Units - units; w.Keep == 0 || keep < w.Keep {
+			w.Keep = keep
+		}
 	}
 	return w
 }
 
-func disputed(w DesiredAccess, p Product, d Dispute) DesiredAccess {
-	if p.Dispute == DisputeKeep || w.State == AccessRevoked {
-		return w
+// access is what a dispute makes of a product's access.
+func (d Dispute) access(p Product) AccessState {
+	switch {
+	case p.Dispute == DisputeKeep:
+	case d == DisputeOpen:
+		return AccessHeld
+	case d == DisputeLost:
+		return AccessRevoked
 	}
-	switch d {
-	case DisputeOpen:
-		w.State = AccessHeld
-	case DisputeLost:
-		w.State = AccessRevoked
-	}
-	return w
+	return AccessGranted
 }
 
 // mostSteps bounds the search for what a partial refund was for.
 const mostSteps = 20_000
 
-// Attribute finds out how many units of which products a partial refund was for, from the lines' own amounts. It is known
-// only where one answer is possible: a refund that could be for either of two lines names no item.
-func Attribute(items []Item, refunded int64) (units map[string]int64, attributed bool) {
-	if refunded <= 0 {
+// Attribute finds out how many units of which products a part of the money was for, from the lines' own amounts. It is
+// known only where one answer is possible: an amount that could be for either of two lines, or for the shipping, names no
+// item.
+func Attribute(items []Item, parts []int64, amount int64) (units map[string]int64, attributed bool) {
+	if amount <= 0 {
 		return nil, false
 	}
-	s := search{items: items, taken: make([]int64, len(items)), steps: mostSteps}
 	for _, item := range items {
 		if item.Quantity <= 0 || item.Amount <= 0 || item.Amount%item.Quantity != 0 {
 			return nil, false
 		}
 	}
-	s.from(0, refunded)
+	all := slices.Clone(items)
+	for _, part := range parts {
+		if part > 0 {
+			all = append(all, Item{Quantity: 1, Amount: part})
+		}
+	}
+	s := search{items: all, taken: make([]int64, len(all)), steps: mostSteps}
+	s.from(0, amount)
 	if s.steps <= 0 || s.found != 1 {
 		return nil, false
 	}
 	units = map[string]int64{}
 	for i, n := range s.answer {
+		if n > 0 && i >= len(items) {
+			return nil, false
+		}
 		if n > 0 {
 			units[items[i].Product] += n
 		}

@@ -59,6 +59,7 @@ func TestAccessFollowsRefundsAndDisputes(t *testing.T) {
 	held := state{Guide: order.AccessHeld, App: order.AccessHeld}
 	for name, c := range map[string]struct {
 		refund, dispute string
+		parts           []int64
 		money           order.ReversalFacts
 		by              order.OverrideSnapshot
 		want            state
@@ -76,6 +77,19 @@ func TestAccessFollowsRefundsAndDisputes(t *testing.T) {
 		"a part that is both, by item":          {refund: order.RefundItem, money: order.ReversalFacts{Refunded: 3000}, want: state{Guide: order.AccessRevoked, App: order.AccessGranted, Keep: 2}},
 		"a part that names no item, by item":    {refund: order.RefundItem, money: order.ReversalFacts{Refunded: 500}, want: state{Guide: order.AccessGranted, App: order.AccessGranted, Unclear: true}},
 		"a part that is kept":                   {refund: order.RefundKeep, money: order.ReversalFacts{Refunded: 500}, want: granted},
+		"a part that is the guide or shipping":  {refund: order.RefundItem, parts: []int64{1000}, money: order.ReversalFacts{Refunded: 1000}, want: state{Guide: order.AccessGranted, App: order.AccessGranted, Unclear: true}},
+		"a part that is the shipping":           {refund: order.RefundItem, parts: []int64{500}, money: order.ReversalFacts{Refunded: 500}, want: state{Guide: order.AccessGranted, App: order.AccessGranted, Unclear: true}},
+		"a part that cannot be the tax":         {refund: order.RefundItem, parts: []int64{190}, money: order.ReversalFacts{Refunded: 1000}, want: state{Guide: order.AccessRevoked, App: order.AccessGranted}},
+		"a part in another currency":            {refund: order.RefundItem, money: order.ReversalFacts{Refunded: 1000, Currency: "usd"}, want: state{Guide: order.AccessGranted, App: order.AccessGranted, Unclear: true}},
+		"a part in the sale's currency":         {refund: order.RefundItem, money: order.ReversalFacts{Refunded: 1000, Currency: "eur"}, want: state{Guide: order.AccessRevoked, App: order.AccessGranted}},
+		"a dispute of all":                      {money: order.ReversalFacts{Dispute: order.DisputeOpen, Disputed: 7000}, want: held},
+		"a dispute of the guide, by default":    {money: order.ReversalFacts{Dispute: order.DisputeOpen, Disputed: 1000}, want: state{Guide: order.AccessGranted, App: order.AccessGranted, Unclear: true}},
+		"a dispute of the guide, by item":       {refund: order.RefundItem, money: order.ReversalFacts{Dispute: order.DisputeOpen, Disputed: 1000}, want: state{Guide: order.AccessHeld, App: order.AccessGranted}},
+		"a lost dispute of one licence":         {refund: order.RefundItem, money: order.ReversalFacts{Dispute: order.DisputeLost, Disputed: 2000}, want: state{Guide: order.AccessGranted, App: order.AccessGranted, Keep: 2}},
+		"a dispute of a part that names none":   {refund: order.RefundItem, money: order.ReversalFacts{Dispute: order.DisputeLost, Disputed: 300}, want: state{Guide: order.AccessGranted, App: order.AccessGranted, Unclear: true}},
+		"a dispute of a part, kept":             {dispute: order.DisputeKeep, money: order.ReversalFacts{Dispute: order.DisputeLost, Disputed: 300}, want: granted},
+		"a dispute of a part, seen":             {money: order.ReversalFacts{Dispute: order.DisputeLost, Disputed: 300}, by: order.OverrideSnapshot{Override: order.OverrideRestore, Dispute: order.DisputeLost}, want: granted},
+		"a won dispute of a part":               {money: order.ReversalFacts{Dispute: order.DisputeWon, Disputed: 300}, want: granted},
 		"an inquiry":                            {money: order.ReversalFacts{Dispute: order.DisputeInquiry}, want: granted},
 		"an open dispute":                       {money: order.ReversalFacts{Dispute: order.DisputeOpen}, want: held},
 		"an open dispute that is kept":          {dispute: order.DisputeKeep, money: order.ReversalFacts{Dispute: order.DisputeOpen}, want: granted},
@@ -103,7 +117,7 @@ func TestAccessFollowsRefundsAndDisputes(t *testing.T) {
 				c.dispute = order.DisputeHold
 			}
 			c.money.Paid = 7000
-			wants, unclear := order.DecideAccess(policies(c.refund, c.dispute), soldDues, soldItems, c.money, c.by)
+			wants, unclear := order.DecideAccess(policies(c.refund, c.dispute), soldDues, order.Sold{Items: soldItems, Parts: c.parts, Currency: "eur"}, c.money, c.by)
 			got := state{Guide: wants[0].State, App: wants[1].State, Keep: wants[1].Keep, Unclear: unclear}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("the access has to be (-want +got):\n%s", diff)
@@ -132,7 +146,7 @@ func TestPartialRefundIsToldOnlyWhereOneAnswerIsPossible(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, known := order.Attribute(c.items, c.refunded)
+			got, known := order.Attribute(c.items, nil, c.refunded)
 			if known != (c.want != nil) {
 				t.Fatalf("known is %v", known)
 			}
@@ -162,7 +176,7 @@ func TestWhatAPartialRefundIsToldToBeForAddsUp(t *testing.T) {
 			answers = next
 		}
 		refunded := rapid.Int64Range(1, 60).Draw(t, "refunded")
-		units, known := order.Attribute(items, refunded)
+		units, known := order.Attribute(items, nil, refunded)
 		if known != (answers[refunded] == 1) {
 			t.Fatalf("%d answers are possible, and known is %v", answers[refunded], known)
 		}
@@ -190,7 +204,7 @@ func TestFullRefundIsNeverGrantedWithoutAPerson(t *testing.T) {
 		m := order.ReversalFacts{Paid: 7000, Refunded: rapid.Int64Range(7000, 8000).Draw(t, "refunded"),
 			Dispute: rapid.SampledFrom([]order.Dispute{"", "inquiry", "open", "won", "lost"}).Draw(t, "dispute")}
 		by := order.OverrideSnapshot{Override: rapid.SampledFrom([]order.Override{"", "revoked"}).Draw(t, "override")}
-		wants, unclear := order.DecideAccess(policies(rapid.SampledFrom([]string{"full", "item"}).Draw(t, "refund"), "hold"), soldDues, soldItems, m, by)
+		wants, unclear := order.DecideAccess(policies(rapid.SampledFrom([]string{"full", "item"}).Draw(t, "refund"), "hold"), soldDues, order.Sold{Items: soldItems}, m, by)
 		for _, w := range wants {
 			if w.State != order.AccessRevoked {
 				t.Fatalf("%s is %s", w.Entitlement.Product, w.State)

@@ -6,7 +6,7 @@ import "handover/internal/order"
 // where one has to. Amounts decide nothing: promotion codes, taxes and currency conversion change them
 // (https://docs.stripe.com/checkout/fulfillment).
 func Assess(key order.Key, mode order.Mode, c *order.Catalogue, f Facts) order.Assessment {
-	p := order.Assessment{Key: key, Ref: f.PaymentRef, Total: f.Total, Email: f.Email, Name: f.Name, Reversed: f.Reversed}
+	p := order.Assessment{Key: key, Ref: f.PaymentRef, Total: f.Total, Email: f.Email, Name: f.Name, Parts: f.Parts, Reversed: f.Reversed}
 	items, ours, others := c.Match(f.Items)
 	p.Items = items
 	if email, ok := order.CleanAddress(f.Email); ok {

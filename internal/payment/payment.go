@@ -79,7 +79,8 @@ type Facts struct {
 	Email      string // as the buyer typed it, outer spaces trimmed; empty when the provider has none
 	Name       string
 	Items      []order.Item
-	Reversed   bool // there was a refund or a dispute: nothing is given before Reversals has said how it stands
+	Parts      []int64 // shipping, tax and discounts in Total, in minor units; those that are not zero
+	Reversed   bool    // there was a refund or a dispute: nothing is given before Reversals has said how it stands
 }
 
 // Provider is one payment provider, configured for one environment.

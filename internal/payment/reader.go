@@ -43,6 +43,9 @@ type Reversals struct {
 	Paid    order.Money // what the buyer paid; its amount is 0 when the provider does not say
 	Refunds []Refund
 	Dispute order.Dispute
+	// Disputed is what the disputes in that state are about, in minor units of Paid's currency; 0 when all of it is, or the
+	// provider does not say.
+	Disputed int64
 }
 
 // Refunded adds up the refunds of one status, in minor units.

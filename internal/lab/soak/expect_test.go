@@ -71,7 +71,7 @@ func TestTheCheckerAndTheProductAgreeAboutMoney(t *testing.T) {
 			f.Override.Refunded, f.Override.Dispute = pick(d, refunded, refunded/2), pick(d, dispute, dispute, order.DisputeNone)
 		}
 		items := itemsOf(f.Order.Lines)
-		wants, unclear := order.DecideAccess(catalogue, catalogue.Entitlements(items), items,
+		wants, unclear := order.DecideAccess(catalogue, catalogue.Entitlements(items), order.Sold{Items: items},
 			order.ReversalFacts{Paid: f.Captured, Refunded: refunded, Dispute: dispute},
 			order.OverrideSnapshot{Override: f.Override.What, Refunded: f.Override.Refunded, Dispute: f.Override.Dispute})
 		e := expect(f)

@@ -36,7 +36,7 @@ func (p *Provider) Session(ctx context.Context, id string) (payment.Facts, error
 	}
 	f := payment.Facts{
 		Session: id, Created: s.at, Mode: p.factsMode(checkout), Kind: kind(checkout, s), Status: status(checkout, s),
-		PaymentRef: checkout.Ref("order"), Total: s.total, Items: items(checkout, s), Reversed: reversed,
+		PaymentRef: checkout.Ref("order"), Total: s.total, Items: items(checkout, s), Parts: s.parts, Reversed: reversed,
 	}
 	if f.Status == payment.StatusFree {
 		f.PaymentRef = ""
@@ -52,6 +52,7 @@ type sale struct {
 	amount   bool // total is known
 	due      int64
 	total    order.Money
+	parts    []int64   // tax and discount
 	customer string    // id
 	product  string    // id
 	at       time.Time // when it was made: Creem tells it of a checkout's order and transactions only
@@ -67,6 +68,11 @@ func soldBy(o providerhttp.Object) sale {
 	s.total.Minor, s.amount = firstWhole(o, "amount_paid", "amount_due", "amount")
 	s.total.Currency = o.Name("currency")
 	s.due, _ = whole(o, "amount_due")
+	for _, name := range []string{"tax_amount", "discount_amount"} {
+		if part, _ := whole(o, name); part > 0 {
+			s.parts = append(s.parts, part)
+		}
+	}
 	return s
 }
 

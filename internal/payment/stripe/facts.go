@@ -22,6 +22,7 @@ func facts(cs *sdk.CheckoutSession, lines []*sdk.LineItem) payment.Facts {
 		Total:   order.Money{Minor: cs.AmountTotal, Currency: string(cs.Currency)},
 		Email:   buyerEmail(cs),
 		Items:   items(lines),
+		Parts:   parts(cs.TotalDetails),
 	}
 	if cs.Created > 0 {
 		f.Created = time.Unix(cs.Created, 0).UTC()
@@ -43,6 +44,19 @@ func facts(cs *sdk.CheckoutSession, lines []*sdk.LineItem) payment.Facts {
 // (https://docs.stripe.com/api/charges/object).
 func reversed(ch *sdk.Charge) bool {
 	return ch != nil && (ch.Refunded || ch.AmountRefunded > 0 || ch.Disputed)
+}
+
+// parts are https://docs.stripe.com/api/checkout/sessions/object#checkout_session_object-total_details.
+func parts(d *sdk.CheckoutSessionTotalDetails) (list []int64) {
+	if d == nil {
+		return nil
+	}
+	for _, part := range []int64{d.AmountShipping, d.AmountTax, d.AmountDiscount} {
+		if part > 0 {
+			list = append(list, part)
+		}
+	}
+	return list
 }
 
 func sessionKind(cs *sdk.CheckoutSession) order.SessionKind {

@@ -3,6 +3,7 @@ package stripe
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	sdk "github.com/stripe/stripe-go/v85"
@@ -33,7 +34,8 @@ func (p *Provider) Reversals(ctx context.Context, ref string) (payment.Reversals
 	if err != nil {
 		return payment.Reversals{}, err
 	}
-	return payment.Reversals{Paid: m.paid(), Refunds: m.refunded(), Dispute: m.disputed()}, nil
+	dispute := m.disputed()
+	return payment.Reversals{Paid: m.paid(), Refunds: m.refunded(), Dispute: dispute, Disputed: m.disputedAmount(dispute)}, nil
 }
 
 func (a account) money(ctx context.Context, ref string) (m money, err error) {
@@ -135,13 +137,38 @@ func captured(ch *sdk.Charge) int64 { return cmp.Or(ch.AmountCaptured, ch.Amount
 // too, so they are asked only then (https://docs.stripe.com/api/charges/object#charge_object-amount_refunded).
 func (m money) refunded() []payment.Refund {
 	var list []payment.Refund
-	for _, r := range m.refunds {
+	for _, r := range m.withoutRelease() {
 		list = append(list, payment.Refund{ID: r.ID, Amount: r.Amount, Status: refundStatus(r.Status)})
 	}
-	if ch := m.charge; len(list) == 0 && ch != nil && (ch.Refunded || ch.AmountRefunded > 0) {
-		list = append(list, payment.Refund{ID: ch.ID, Amount: cmp.Or(ch.AmountRefunded, captured(ch)), Status: payment.RefundSucceeded})
+	ch := m.charge
+	if len(m.refunds) > 0 || ch == nil {
+		return list
+	}
+	if back := ch.AmountRefunded - released(ch); ch.Refunded || back > 0 {
+		list = append(list, payment.Refund{ID: ch.ID, Amount: cmp.Or(max(back, 0), captured(ch)), Status: payment.RefundSucceeded})
 	}
 	return list
+}
+
+// released is what of an authorisation was not captured. Stripe gives it back as a refund, which is none: it was never
+// paid (https://docs.stripe.com/payments/place-a-hold-on-a-payment-method#capture-funds).
+func released(ch *sdk.Charge) int64 {
+	if ch == nil || ch.AmountCaptured == 0 || ch.AmountCaptured > ch.Amount {
+		return 0
+	}
+	return ch.Amount - ch.AmountCaptured
+}
+
+// withoutRelease are the refunds but for the one that stands for the release: the oldest of just that amount, because it
+// comes with the capture. A list begins with the newest.
+func (m money) withoutRelease() []*sdk.Refund {
+	amount := released(m.charge)
+	for i := len(m.refunds) - 1; i >= 0 && amount > 0; i-- {
+		if r := m.refunds[i]; r.Amount == amount && refundStatus(r.Status) == payment.RefundSucceeded {
+			return slices.Delete(slices.Clone(m.refunds), i, i+1)
+		}
+	}
+	return m.refunds
 }
 
 // refundStatus reads https://docs.stripe.com/api/refunds/object#refund_object-status. A value that is missing or unknown
@@ -173,6 +200,20 @@ func (m money) disputed() (gravest order.Dispute) {
 		return order.DisputeOpen
 	}
 	return gravest
+}
+
+// disputedAmount is what the disputes in the state are about; 0 for one that is not about the charge's currency.
+func (m money) disputedAmount(state order.Dispute) (total int64) {
+	for _, d := range m.disputes {
+		if disputeStatus(d.Status) != state || state == order.DisputeNone {
+			continue
+		}
+		if string(d.Currency) != m.paid().Currency {
+			return 0
+		}
+		total += d.Amount
+	}
+	return total
 }
 
 // disputeStatus reads https://docs.stripe.com/api/disputes/object#dispute_object-status. An inquiry that was closed and a

@@ -34,6 +34,20 @@ func disputeIs(n int, status string) string {
 	return fmt.Sprintf(`{"id":"du_%d","object":"dispute","status":%q,"payment_intent":"pi_1"}`, n, status)
 }
 
+func disputeOver(n int, status string, amount int64, currency string) string {
+	return fmt.Sprintf(`{"id":"du_%d","object":"dispute","status":%q,"amount":%d,"currency":%q,"payment_intent":"pi_1"}`, n, status, amount, currency)
+}
+
+// partly is a payment of 30 euros of which 7 were captured.
+func partly(refunds string) map[string]string {
+	answers := after("null", refunds, asList(false))
+	answers[intentPath] = `{"id":"pi_1","object":"payment_intent","status":"succeeded","amount":3000,"amount_received":700,"currency":"eur",
+		"latest_charge":{"id":"ch_1","object":"charge","paid":true,"amount":3000,"amount_captured":700,"amount_refunded":2300,"refunded":false,"currency":"eur"}}`
+	return answers
+}
+
+var captured = order.Money{Minor: 700, Currency: "eur"}
+
 var euros = order.Money{Minor: 3000, Currency: "eur"}
 
 // after is what a payment of 30 euros is, with its charge and the two lists as given; an empty list is a 404.
@@ -76,6 +90,18 @@ func TestReversalsAreReadAsTheyStand(t *testing.T) {
 		{"disputed, no list", after(inDispute, none, ""), payment.Reversals{Paid: euros, Dispute: order.DisputeOpen}},
 		{"disputed, list empty", after(inDispute, none, none), payment.Reversals{Paid: euros, Dispute: order.DisputeOpen}},
 		{"disputed, and the list says how it ended", after(inDispute, none, asList(false, disputeIs(1, "won"))), payment.Reversals{Paid: euros, Dispute: order.DisputeWon}},
+		{"the rest of the authorisation was released", partly(asList(false, refundOf(1, 2300, "succeeded"))), payment.Reversals{Paid: captured}},
+		{"released, then some of it refunded", partly(asList(false, refundOf(2, 300, "succeeded"), refundOf(1, 2300, "succeeded"))),
+			payment.Reversals{Paid: captured, Refunds: []payment.Refund{{ID: "re_2", Amount: 300, Status: payment.RefundSucceeded}}}},
+		{"released, then all of it refunded", partly(asList(false, refundOf(2, 700, "succeeded"), refundOf(1, 2300, "succeeded"))),
+			payment.Reversals{Paid: captured, Refunds: []payment.Refund{{ID: "re_2", Amount: 700, Status: payment.RefundSucceeded}}}},
+		{"released, no list", partly(""), payment.Reversals{Paid: captured}},
+		{"a part disputed", after(untouched, none, asList(false, disputeOver(1, "needs_response", 500, "eur"), disputeOver(2, "won", 900, "eur"))),
+			payment.Reversals{Paid: euros, Dispute: order.DisputeOpen, Disputed: 500}},
+		{"two parts disputed", after(untouched, none, asList(false, disputeOver(1, "lost", 500, "eur"), disputeOver(2, "lost", 900, "eur"))),
+			payment.Reversals{Paid: euros, Dispute: order.DisputeLost, Disputed: 1400}},
+		{"disputed in another currency", after(untouched, none, asList(false, disputeOver(1, "lost", 500, "usd"))),
+			payment.Reversals{Paid: euros, Dispute: order.DisputeLost}},
 		{"no charge", after(`null`, none, none), payment.Reversals{Paid: euros}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -51,13 +51,14 @@ func TestAPaidSessionIsReadWhole(t *testing.T) {
 		got = r
 		_, _ = io.WriteString(w, session(`"mode":"payment","status":"complete","payment_status":"paid","amount_total":1200,"currency":"eur",
 			"customer_details":{"email":" Alex+shop@Example.com ","name":"Alex\u0000 Doe"},"customer_email":"prefilled@example.com",
+			"total_details":{"amount_shipping":500,"amount_tax":0,"amount_discount":200},
 			"ui_mode":"something_new","new_field":{"x":1},
 			"payment_intent":{"id":"pi_1","object":"payment_intent","status":"succeeded",
 				"latest_charge":{"id":"ch_1","object":"charge","billing_details":{"email":"billing@example.com"}}}`))
 	})
 	want := payment.Facts{
 		Session: "cs_test_a1", Mode: order.Test, Kind: order.SessionPayment, Status: payment.StatusPaid, PaymentRef: "pi_1",
-		Total: order.Money{Minor: 1200, Currency: "eur"}, Email: "Alex+shop@Example.com", Name: "Alex Doe", Items: []order.Item{item(1)},
+		Total: order.Money{Minor: 1200, Currency: "eur"}, Email: "Alex+shop@Example.com", Name: "Alex Doe", Items: []order.Item{item(1)}, Parts: []int64{500, 200},
 	}
 	if diff := cmp.Diff(want, retrieve(t, p)); diff != "" {
 		t.Errorf("facts (-want +got):\n%s", diff)

@@ -116,9 +116,14 @@ func classify(name string) (payment.EventKind, payment.Hint) {
 	return payment.EventOther, payment.HintNone
 }
 
-// paymentRef joins a refund or a dispute to its session: the payment intent or, where the object has none, the charge.
+// paymentRef joins a refund or a dispute to its session: the payment intent or, where the object has none, the charge. Any
+// other event of an intent or a charge may say that the money has come: one that was captured by hand has no event of its
+// session.
 func paymentRef(subject providerhttp.Object, kind payment.EventKind) string {
-	if kind == payment.EventOther {
+	if subject.Text("object") == "payment_intent" {
+		return subject.ID("id")
+	}
+	if kind == payment.EventOther && subject.Text("object") != "charge" {
 		return ""
 	}
 	if intent := subject.Ref("payment_intent"); intent != "" || kind == payment.EventCheckout {
