@@ -64,8 +64,8 @@ func (r *reader) product(t *table) order.Product {
 			r.p.empty(element(t.at("sold_as"), i), "write a price or product id, or remove the entry")
 		}
 	}
-	if len(access) == 0 {
-		r.p.empty(t.at("access"), `list what the buyer gets, like { kind = "download", file = "field-guide.pdf" }`)
+	if _, written := t.value("access"); !written {
+		r.p.empty(t.at("access"), `list what the buyer gets, like { kind = "download", file = "field-guide.pdf" }; [] says that somebody else delivers it`)
 	}
 	for _, one := range access {
 		p.Access = append(p.Access, r.access(one, p.Access))

@@ -68,11 +68,15 @@ WHERE environment = @environment AND session = @session AND kind = 'access' ORDE
 	if b.entitlements, err = pgx.CollectRows(rows, pgx.RowToStructByName[order.Entitlement]); err != nil {
 		return b, err
 	}
-	rows, _ = tx.Query(ctx, `
+	b.sold.Items, err = readItems(ctx, tx, key)
+	return b, err
+}
+
+func readItems(ctx context.Context, tx pgx.Tx, key order.Key) ([]order.Item, error) {
+	rows, _ := tx.Query(ctx, `
 SELECT line, refs, name, quantity, coalesce(product, '') AS product, amount FROM order_items
 WHERE environment = @environment AND session = @session ORDER BY line`, orderArgs(key, nil))
-	b.sold.Items, err = pgx.CollectRows(rows, pgx.RowToStructByName[order.Item])
-	return b, err
+	return pgx.CollectRows(rows, pgx.RowToStructByName[order.Item])
 }
 
 // desireAccess writes down how one piece of access has to be. Where that is new, carrying it out becomes pending: a claim

@@ -21,10 +21,18 @@ func (l *Ledger) Restore(ctx context.Context, r order.Request, c *order.Catalogu
 
 func (l *Ledger) overrideAccess(ctx context.Context, r order.Request, c *order.Catalogue, v order.Override) (order.Decision, error) {
 	return l.decide(ctx, r, "decide about access", func(tx pgx.Tx, d *order.Decision) error {
+		freed := false
+		if v == order.OverrideRestore {
+			var err error
+			if freed, err = entitleKnownItems(ctx, tx, r.Key, c); err != nil {
+				return err
+			}
+		}
 		facts, known, err := overrideFacts(ctx, tx, r.Key)
 		if err != nil {
 			return err
 		}
+		facts.Asked = facts.Asked || freed
 		d.Outcome, d.Refusal = order.DecideOverride(v, facts)
 		if d.Outcome != order.OutcomeRefused {
 			if err := recordOverride(ctx, tx, r, c, v); err != nil {
@@ -33,6 +41,38 @@ func (l *Ledger) overrideAccess(ctx context.Context, r order.Request, c *order.C
 		}
 		return conclude(ctx, tx, r, *d, known)
 	})
+}
+
+// entitleKnownItems writes what a paid order with unknown items entitles to as far as today's catalogue knows them: a
+// person has decided that the rest is not ours to deliver. It says whether there was something.
+func entitleKnownItems(ctx context.Context, tx pgx.Tx, key order.Key, c *order.Catalogue) (bool, error) {
+	p := order.Assessment{Key: key, State: order.PaymentConfirmed}
+	err := tx.QueryRow(ctx, `
+SELECT coalesce(address, buyer_email, '') FROM orders
+WHERE environment = @environment AND session = @session AND payment = 'confirmed' AND owed_at IS NULL`, orderArgs(key, nil)).Scan(&p.Email)
+	if noRows(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	items, err := readItems(ctx, tx, key)
+	if err != nil {
+		return false, err
+	}
+	p.Items, _, _ = c.Match(items)
+	if p.Entitlements = c.Entitlements(p.Items); len(p.Entitlements) == 0 {
+		return false, nil
+	}
+	if p.Email == "" {
+		p.Reason, p.Class = order.ReasonNoAddress, order.ClassPermanent
+	}
+	batch := &pgx.Batch{}
+	batch.Queue(`UPDATE orders SET owed_at = now() WHERE environment = @environment AND session = @session`, orderArgs(key, nil))
+	queueItems(batch, p)
+	queueObligations(batch, p)
+	queuePaymentAttention(batch, p)
+	return true, tx.SendBatch(ctx, batch).Close()
 }
 
 // recordOverride stores a person's decision about access, and what it makes of the access. Who decided, and why, is in the

@@ -145,3 +145,41 @@ func TestRelinkKillsTheOldLinkAndSendsAnother(t *testing.T) {
 		t.Errorf("the new link: %v", err)
 	}
 }
+
+// A cart with something unknown gives nothing until a person decides; restoring it gives what the catalogue knows.
+func TestRestoreGivesTheKnownItemsOfACartWithUnknownOnes(t *testing.T) {
+	t.Parallel()
+	shop := order.NewCatalogue([]order.Product{{
+		ID: "guide", SoldAs: []string{"price_guide"}, Access: []order.AccessSpec{{Kind: "download", File: "guide.pdf"}},
+	}})
+	for name, c := range map[string]struct {
+		email  string
+		refs   []string
+		want   order.Outcome
+		reason order.Reason
+	}{
+		"one is known":             {email: alex, refs: []string{"price_guide"}, want: order.OutcomeRestoring},
+		"one is known, no address": {refs: []string{"price_guide"}, want: order.OutcomeRestoring, reason: order.ReasonNoAddress},
+		"none is known":            {email: alex, refs: []string{"price_cap"}, want: order.OutcomeRefused, reason: order.ReasonItemsUnknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newEnv(t)
+			paid := b.paid()
+			paid.Email, paid.Entitlements, paid.Reason, paid.Class = c.email, nil, order.ReasonItemsUnknown, order.ClassPermanent
+			paid.Items = []order.Item{{Line: 1, Refs: c.refs, Name: "A", Quantity: 1}, {Line: 2, Refs: []string{"price_shirt"}, Name: "A shirt", Quantity: 1}}
+			b.record(paid)
+			d, err := b.Restore(t.Context(), order.Request{Key: b.key, ID: "r", Kind: "restore", Who: "alice", Why: "the shirt is sent by post"}, shop)
+			if b.must(err); d.Outcome != c.want {
+				t.Fatalf("%+v", d)
+			}
+			if c.want == order.OutcomeRestoring {
+				b.give()
+			}
+			v := b.view()
+			if granted := v.Facts.Access == order.AccessGranted; granted != (c.want == order.OutcomeRestoring) || v.Reason != c.reason {
+				t.Errorf("access %s, attention %q", v.Facts.Access, v.Reason)
+			}
+		})
+	}
+}

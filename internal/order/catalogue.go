@@ -13,8 +13,8 @@ type AccessSpec struct {
 type Product struct {
 	ID     string
 	Name   string
-	SoldAs []string // the providers' price and product ids, of any environment
-	Access []AccessSpec
+	SoldAs []string     // the providers' price and product ids, of any environment
+	Access []AccessSpec // empty for what is sold here and delivered by somebody else, like a shirt or a donation
 
 	Refund  string // what a refund does to the access: RefundFull, RefundItem or RefundKeep
 	Dispute string // what a dispute does to it: DisputeHold or DisputeKeep
@@ -66,9 +66,9 @@ func (c *Catalogue) Product(id string) (Product, bool) {
 // Products returns all products in the order of the configuration.
 func (c *Catalogue) Products() []Product { return c.products }
 
-// Match fills Item.Product where one of the item's references is sold by us, and counts the items that are and are not
-// ours. An item of quantity zero or less is nobody's.
-func (c *Catalogue) Match(items []Item) (matched []Item, ours, others int) {
+// Match fills Item.Product where one of the item's references is in the catalogue, and counts the items that are ours to
+// deliver and those that are unknown. An item of quantity zero or less is nobody's.
+func (c *Catalogue) Match(items []Item) (matched []Item, ours, unknown int) {
 	matched = make([]Item, len(items))
 	for i, item := range items {
 		item.Product = ""
@@ -80,14 +80,14 @@ func (c *Catalogue) Match(items []Item) (matched []Item, ours, others int) {
 				}
 			}
 		}
-		if item.Product == "" {
-			others++
-		} else {
+		if p, _ := c.Product(item.Product); item.Product == "" {
+			unknown++
+		} else if len(p.Access) > 0 {
 			ours++
 		}
 		matched[i] = item
 	}
-	return matched, ours, others
+	return matched, ours, unknown
 }
 
 // Entitlement is one piece of access that an order gives.

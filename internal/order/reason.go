@@ -56,7 +56,7 @@ var reasons = map[Reason]struct {
 }{
 	ReasonItemsUnknown: {
 		step: StepAccess, title: "Some items are not in the catalogue",
-		remedy: "Add the missing price to sold_as in the catalogue and restart the worker, or refund the buyer at the provider. Then: starter replay ORDER",
+		remedy: "Add the missing price to sold_as in the catalogue (access = [] where somebody else delivers it), restart the worker and type starter replay ORDER; or refund the buyer at the provider. To give what is known and leave the rest: starter restore ORDER --reason TEXT",
 	},
 	ReasonModeContradicts: {
 		step: StepPayment, title: "The session's mode contradicts its environment",

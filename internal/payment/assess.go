@@ -7,7 +7,7 @@ import "handover/internal/order"
 // (https://docs.stripe.com/checkout/fulfillment).
 func Assess(key order.Key, mode order.Mode, c *order.Catalogue, f Facts) order.Assessment {
 	p := order.Assessment{Key: key, Ref: f.PaymentRef, Total: f.Total, Email: f.Email, Name: f.Name, Parts: f.Parts, Reversed: f.Reversed}
-	items, ours, others := c.Match(f.Items)
+	items, ours, unknown := c.Match(f.Items)
 	p.Items = items
 	if email, ok := order.CleanAddress(f.Email); ok {
 		p.Email = email
@@ -20,7 +20,7 @@ func Assess(key order.Key, mode order.Mode, c *order.Catalogue, f Facts) order.A
 	case f.Kind != order.SessionPayment:
 		p.State = order.PaymentIgnored
 	case f.Status == StatusPaid || f.Status == StatusFree:
-		assessItems(c, &p, ours, others)
+		assessItems(c, &p, ours, unknown)
 	case f.Status == StatusFailed || f.Status == StatusExpired:
 		p.State = order.PaymentFailed
 	default:
@@ -29,12 +29,14 @@ func Assess(key order.Key, mode order.Mode, c *order.Catalogue, f Facts) order.A
 	return p
 }
 
-func assessItems(c *order.Catalogue, p *order.Assessment, ours, others int) {
+func assessItems(c *order.Catalogue, p *order.Assessment, ours, unknown int) {
 	switch {
+	case len(p.Items) == 0: // paid, and for what is not known
+		p.Reason, p.Class = order.ReasonItemsUnknown, order.ClassPermanent
 	case ours == 0:
 		p.State = order.PaymentIgnored
 		return
-	case others > 0:
+	case unknown > 0:
 		p.Reason, p.Class = order.ReasonItemsUnknown, order.ClassPermanent
 	default:
 		p.Entitlements = c.Entitlements(p.Items)

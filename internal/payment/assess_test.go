@@ -10,6 +10,7 @@ import (
 func catalogue() *order.Catalogue {
 	return order.NewCatalogue([]order.Product{
 		{ID: "guide", Name: "The Guide", SoldAs: []string{"price_guide"}, Access: []order.AccessSpec{{Kind: "download", File: "guide.pdf"}}},
+		{ID: "shirt", Name: "A shirt", SoldAs: []string{"price_shirt"}},
 		{ID: "maps", Name: "The Maps", SoldAs: []string{"price_maps"}, Access: []order.AccessSpec{{Kind: "license"}}},
 	})
 }
@@ -40,8 +41,15 @@ func TestWhatTheProviderProvesIsJudged(t *testing.T) {
 			func(f *payment.Facts) { f.Mode = order.Live }, order.PaymentAttention, order.ReasonModeContradicts, 0, false},
 		"live subscription in a test environment": {
 			func(f *payment.Facts) { f.Mode, f.Kind = order.Live, order.SessionOther }, order.PaymentAttention, order.ReasonModeContradicts, 0, false},
-		"nothing of ours": {func(f *payment.Facts) { f.Items = []order.Item{item(1, "price_other", 1)} }, order.PaymentIgnored, "", 0, false},
-		"no items":        {func(f *payment.Facts) { f.Items = nil }, order.PaymentIgnored, "", 0, false},
+		"nothing of ours":         {func(f *payment.Facts) { f.Items = []order.Item{item(1, "price_other", 1)} }, order.PaymentIgnored, "", 0, false},
+		"nothing to deliver here": {func(f *payment.Facts) { f.Items = []order.Item{item(1, "price_shirt", 1)} }, order.PaymentIgnored, "", 0, false},
+		"some to be delivered by another": {func(f *payment.Facts) { f.Items = append(f.Items, item(2, "price_shirt", 2)) },
+			order.PaymentConfirmed, "", 1, false},
+		"some by another, some unknown": {func(f *payment.Facts) {
+			f.Items = append(f.Items, item(2, "price_shirt", 2), item(3, "price_other", 1))
+		},
+			order.PaymentConfirmed, order.ReasonItemsUnknown, 0, false},
+		"no items": {func(f *payment.Facts) { f.Items = nil }, order.PaymentConfirmed, order.ReasonItemsUnknown, 0, false},
 		"some not ours": {func(f *payment.Facts) { f.Items = append(f.Items, item(2, "price_other", 1)) },
 			order.PaymentConfirmed, order.ReasonItemsUnknown, 0, false},
 		"nothing of ours, unpaid": {func(f *payment.Facts) { f.Items, f.Status = nil, payment.StatusOpen }, order.PaymentPending, "", 0, false},
