@@ -100,6 +100,13 @@ type Provider interface {
 	Session(ctx context.Context, id string) (Facts, error)
 }
 
+// Owner is a provider that several accounts share. An event that names an account is the environment's own where that is
+// the account of its key.
+type Owner interface {
+	// OwnAccount is the account of the key; empty where the provider does not say. Its errors are *APIError: ask again.
+	OwnAccount(ctx context.Context) (string, error)
+}
+
 // APIError is a failed call to a provider's API. It holds nothing of the provider's text.
 type APIError struct {
 	Status     int           // HTTP status; 0 when there was no answer

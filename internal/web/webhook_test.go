@@ -16,7 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"handover/internal/ledger"
+	"handover/internal/order"
 	"handover/internal/web"
+	"handover/internal/web/webhook"
 )
 
 const paid = `{"ID":"evt_1","Type":"checkout.completed","Kind":"checkout","Mode":"test","Session":"cs_test_1"}`
@@ -219,6 +221,38 @@ func TestEventsOfOtherAccountsAreIgnored(t *testing.T) {
 		w := post(s, "/webhooks/payments/"+test.environment, []byte(body))
 		if w.Code != 200 || len(s.events) != 1 || s.events[0].Ignored != test.ignored || (len(s.handed) == 0) != test.ignored {
 			t.Errorf("%s, %q: got %d, %+v, handed over %v", test.environment, test.account, w.Code, s.events, s.handed)
+		}
+	}
+}
+
+// ownedProvider knows the account of its key.
+type ownedProvider struct {
+	fakeProvider
+	err error
+}
+
+func (p ownedProvider) OwnAccount(context.Context) (string, error) { return "acct_own", p.err }
+
+// An organisation's endpoint names the receiver's own account, too.
+func TestTheKeysOwnAccountIsNotAnother(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		account string
+		err     error
+		status  int
+		ignored bool
+	}{
+		{"acct_own", nil, 200, false},
+		{"acct_other", nil, 200, true},
+		{"acct_own", errors.New("away"), 503, false},
+		{"", errors.New("away"), 200, false},
+	} {
+		s := newShop(t, func(d *web.Deps, _ *web.Config) {
+			d.Environments["test"] = webhook.Environment{Name: "test", Mode: order.Test, Provider: ownedProvider{fakeProvider{prefix: "cs_test_"}, test.err}}
+		})
+		w := post(s, "/webhooks/payments/test", []byte(strings.Replace(paid, `{`, `{"Account":"`+test.account+`",`, 1)))
+		if w.Code != test.status || test.status == 200 && s.events[0].Ignored != test.ignored || test.status != 200 && len(s.events) != 0 {
+			t.Errorf("%q, %v: got %d, %+v", test.account, test.err, w.Code, s.events)
 		}
 	}
 }

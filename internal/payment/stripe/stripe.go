@@ -44,6 +44,7 @@ type Provider struct {
 	callTimeout time.Duration
 	account     string
 	client      *sdk.Client
+	owner       owner
 }
 
 // New returns the provider, or an error that names the settings at fault without repeating their values.

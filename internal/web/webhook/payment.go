@@ -63,7 +63,11 @@ func (h *Handlers) readEvent(environment Environment, body []byte) (payment.Even
 func (h *Handlers) storeEvent(ctx context.Context, environment Environment, event payment.Event) response {
 	ctx = context.WithoutCancel(ctx)
 	log := h.Log.With("environment", environment.Name, "event_id", event.ID)
-	ignored := event.Account != "" && event.Account != environment.Account
+	ignored, err := environment.foreign(ctx, event)
+	if err != nil {
+		log.Error("it is not known whose event this is: the provider will send it again", "error", err)
+		return responseUnavailable
+	}
 
 	failpoint.Hit("webhook.before_store")
 	key, stored, err := h.store(ctx, environment, event, ignored)
@@ -85,6 +89,22 @@ func (h *Handlers) storeEvent(ctx context.Context, environment Environment, even
 		log.Warn("event not dispatched yet: the dispatcher repeats it", "order", key.String(), "error", err)
 	}
 	return responseStored
+}
+
+// foreign says that an event belongs to another account. It is ours where it names none, the connected account of the
+// environment, or the account of the environment's key, which is asked for once.
+func (e Environment) foreign(ctx context.Context, event payment.Event) (bool, error) {
+	if event.Account == "" || event.Account == e.Account {
+		return false, nil
+	}
+	provider, shared := e.Provider.(payment.Owner)
+	if !shared || event.Session == "" && event.PaymentRef == "" {
+		return true, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
+	own, err := provider.OwnAccount(ctx)
+	return event.Account != own, err
 }
 
 // store commits the event, and says which order it belongs to and what has to happen next.
