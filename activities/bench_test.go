@@ -336,7 +336,7 @@ func (b *bench) exec(sql string, args ...any) {
 // closedLedger is one whose database does not answer.
 func closedLedger(t *testing.T) *ledger.Ledger {
 	t.Helper()
-	pool, err := ledger.Connect(t.Context(), "postgres://shop:4242secret@127.0.0.1:1/none?sslmode=disable", nil)
+	pool, err := ledger.Connect(t.Context(), "postgres://shop:4242secret@127.0.0.1:1/none?sslmode=disable")
 	if err != nil {
 		t.Fatal(err)
 	}

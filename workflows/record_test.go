@@ -364,7 +364,7 @@ func recordWaits(r *recorder) {
 // recordOutages plays our own database away in the middle of an order, a limit that lasts, and a run that continues another.
 func recordOutages(r *recorder) {
 	const done, timer = enumspb.EVENT_TYPE_ACTIVITY_TASK_COMPLETED, enumspb.EVENT_TYPE_TIMER_STARTED
-	pool, err := ledger.Connect(r.t.Context(), "postgres://nobody@127.0.0.1:1/none?sslmode=disable", nil)
+	pool, err := ledger.Connect(r.t.Context(), "postgres://nobody@127.0.0.1:1/none?sslmode=disable")
 	must(r.t, err)
 	defer pool.Close()
 	queue := testenv.TaskQueue(r.t)

@@ -62,7 +62,7 @@ func Open(ctx context.Context, o Options) (*Process, error) {
 	}
 	p := &Process{Settings: settings, Config: cfg, Log: telemetry.Logger(o.Log).With("process", o.Name), Registry: telemetry.NewRegistry()}
 	p.Counters = telemetry.NewCounters(p.Registry, append(slices.Sorted(maps.Keys(cfg.Environments)), "email"))
-	if p.Pool, err = ledger.Connect(ctx, settings.DatabaseURL, nil); err != nil {
+	if p.Pool, err = ledger.Connect(ctx, settings.DatabaseURL); err != nil {
 		return nil, err
 	}
 	p.Ledger = ledger.New(p.Pool)

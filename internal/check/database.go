@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"handover/internal/config"
@@ -35,7 +36,7 @@ func (s Shop) database(ctx context.Context) []Check {
 		return []Check{fail(nameDatabase, "DATABASE_URL is not set", "Set it to the Postgres URL that the starter and the worker run with.")}
 	}
 	const next = "Without it no webhook is stored: providers get a 503 and try again for a while."
-	pool, err := ledger.Connect(ctx, s.DatabaseURL, nil)
+	pool, err := ledger.Connect(ctx, s.DatabaseURL)
 	if err != nil {
 		return []Check{fail(nameDatabase, err.Error(), next)}
 	}
@@ -44,7 +45,9 @@ func (s Shop) database(ctx context.Context) []Check {
 		return []Check{fail(nameDatabase, ledger.Explain(err).Error(), next)}
 	}
 	list := []Check{good(nameDatabase, "answers")}
-	if err := ledger.Migrated(ctx, pool); err != nil {
+	if err := ledger.Migrated(ctx, pool); err != nil && !errors.Is(err, ledger.ErrNotMigrated) {
+		return append(list, fail(nameMigrations, ledger.Explain(err).Error(), next))
+	} else if err != nil {
 		return append(list, fail(nameMigrations, "the schema is older than this program", "Run starter migrate, or restart starter and worker."))
 	}
 	list = append(list, good(nameMigrations, "the schema is up to date"))

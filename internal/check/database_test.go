@@ -31,7 +31,7 @@ func kept(t *testing.T) (check.Shop, func(sql string, args ...any)) {
 	})
 	s.DatabaseURL = testenv.Database(t)
 	s.OpenTemporal = func() (client.Client, string, error) { return nil, "", errors.New("none in this test") }
-	pool, err := ledger.Connect(t.Context(), s.DatabaseURL, nil)
+	pool, err := ledger.Connect(t.Context(), s.DatabaseURL)
 	if err != nil {
 		t.Fatal(err)
 	}

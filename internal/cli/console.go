@@ -52,7 +52,7 @@ func (c *console) openPool() (*pgxpool.Pool, config.Process, error) {
 	if err != nil {
 		return nil, settings, err
 	}
-	pool, err := ledger.Connect(c.ctx, settings.DatabaseURL, nil)
+	pool, err := ledger.Connect(c.ctx, settings.DatabaseURL)
 	if err != nil {
 		return nil, settings, err
 	}
@@ -74,7 +74,10 @@ func (c *console) connect(f func(*connection) error) error {
 	}
 	defer pool.Close()
 	if err := ledger.Migrated(c.ctx, pool); err != nil {
-		return fmt.Errorf("the database has not been migrated: run starter migrate (%w)", err)
+		if !errors.Is(err, ledger.ErrNotMigrated) {
+			return ledger.Explain(err)
+		}
+		return fmt.Errorf("the database has not been migrated: %w", err)
 	}
 
 	connected := &connection{console: c, settings: settings, ledger: ledger.New(pool), hangUp: func() {}}

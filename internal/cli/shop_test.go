@@ -44,7 +44,7 @@ type shop struct {
 func newShop(t *testing.T) *shop {
 	t.Helper()
 	address := testenv.Database(t)
-	pool, err := ledger.Connect(t.Context(), address, nil)
+	pool, err := ledger.Connect(t.Context(), address)
 	if err != nil {
 		t.Fatal(err)
 	}

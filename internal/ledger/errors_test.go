@@ -117,7 +117,7 @@ func TestDatabaseThatIsAwayIsFoundOutByTheFirstQuery(t *testing.T) {
 func TestBrokenURLIsNotQuoted(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{"postgres://user:pass-word@host:port/db", "postgres://user:pass-word@%zz/db", "pass-word"} {
-		_, err := ledger.Connect(t.Context(), url, nil)
+		_, err := ledger.Connect(t.Context(), url)
 		if err == nil || strings.Contains(err.Error(), "pass-word") || !strings.Contains(err.Error(), "DATABASE_URL") {
 			t.Errorf("got %v", err)
 		}

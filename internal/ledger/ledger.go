@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -22,30 +21,6 @@ type Ledger struct {
 
 // New returns a ledger on the pool, which the caller closes.
 func New(pool *pgxpool.Pool) *Ledger { return &Ledger{pool: pool} }
-
-// Connect opens a pool. It succeeds while the database is away: the first query finds out.
-func Connect(ctx context.Context, url string, tracer pgx.QueryTracer) (*pgxpool.Pool, error) {
-	cfg, err := pgxpool.ParseConfig(url)
-	if err != nil {
-		// The driver's error can quote the URL, and so the password.
-		return nil, errors.New("DATABASE_URL is not a Postgres URL: write postgres://USER:PASSWORD@HOST:PORT/DATABASE")
-	}
-	cfg.ConnConfig.ConnectTimeout = 4 * time.Second
-	if cfg.ConnConfig.RuntimeParams["application_name"] == "" {
-		cfg.ConnConfig.RuntimeParams["application_name"] = "handover"
-	}
-	// A server that stops answering must not hold a lock for longer than a claim lasts.
-	cfg.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "10000"
-	cfg.ConnConfig.RuntimeParams["statement_timeout"] = "20000"
-	cfg.ConnConfig.Tracer = tracer
-	if cfg.MaxConns < 16 {
-		cfg.MaxConns = 16
-	}
-	return pgxpool.NewWithConfig(ctx, cfg)
-}
-
-// Ping says whether the database answers.
-func (l *Ledger) Ping(ctx context.Context) error { return l.pool.Ping(ctx) }
 
 // inTx runs f in one transaction.
 func (l *Ledger) inTx(ctx context.Context, f func(tx pgx.Tx) error) error {
@@ -78,6 +53,9 @@ func Unavailable(err error) bool {
 // Explain says in a person's words why the database could not be opened. The driver's own text, which can quote the
 // connection string, stays out of it.
 func Explain(err error) error {
+	if errors.Is(err, ErrReadOnly) {
+		return ErrReadOnly
+	}
 	var answer *pgconn.PgError
 	if errors.As(err, &answer) {
 		switch answer.Code {
@@ -86,10 +64,19 @@ func Explain(err error) error {
 		case "28P01", "28000":
 			return errors.New("the server of DATABASE_URL refuses the user or the password")
 		}
+		if pooled(answer) {
+			return ErrTransactionPooling
+		}
 		return fmt.Errorf("the server of DATABASE_URL refuses us: SQLSTATE %s", answer.Code)
 	}
 	return errors.New("the database of DATABASE_URL does not answer: is it running, and is the address right?")
 }
+
+// ErrTransactionPooling means that statements that were prepared in a session are unknown or in the way.
+var ErrTransactionPooling = errors.New("DATABASE_URL leads through a pooler that changes the session under us: set its pool_mode = session, or connect to Postgres itself")
+
+// pooled says that a prepared statement was not there, or was there already.
+func pooled(answer *pgconn.PgError) bool { return answer.Code == "26000" || answer.Code == "42P05" }
 
 // safe strips a database error of everything that could quote a value, keeping its code.
 func safe(action string, err error) error {
@@ -98,6 +85,9 @@ func safe(action string, err error) error {
 	}
 	var answer *pgconn.PgError
 	if errors.As(err, &answer) {
+		if pooled(answer) {
+			return fmt.Errorf("ledger: %s: %w: %w", action, ErrTransactionPooling, databaseError{errAnswered{err}})
+		}
 		return fmt.Errorf("ledger: %s: SQLSTATE %s: %w", action, answer.Code, databaseError{errAnswered{err}})
 	}
 	if fromDatabase(err) {

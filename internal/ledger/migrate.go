@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -29,10 +30,12 @@ const lockWait = 5 * time.Second
 // limit on a statement, because building an index may take longer; one that cannot finish is an error that says so.
 func Migrate(ctx context.Context, pool *pgxpool.Pool) (int, error) {
 	config := pool.Config().ConnConfig.Copy()
-	config.RuntimeParams["statement_timeout"] = "0"
-	config.RuntimeParams["idle_in_transaction_session_timeout"] = "0"
-	config.RuntimeParams["lock_timeout"] = strconv.FormatInt(lockWait.Milliseconds(), 10)
-	db := stdlib.OpenDB(*config)
+	unlimited := map[string]string{
+		"statement_timeout": "0", "idle_in_transaction_session_timeout": "0", "lock_timeout": strconv.FormatInt(lockWait.Milliseconds(), 10),
+	}
+	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
+		return configure(ctx, conn, unlimited)
+	}))
 	defer db.Close()
 	provider, err := migrator(db)
 	if err != nil {
@@ -48,6 +51,9 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool) (int, error) {
 	}
 	return len(results), nil
 }
+
+// ErrNotMigrated means that the schema is older than this program.
+var ErrNotMigrated = errors.New("run starter migrate")
 
 // Migrated returns nil when the schema is at this binary's version or a later one.
 func Migrated(ctx context.Context, pool *pgxpool.Pool) error {
@@ -72,7 +78,7 @@ func Migrated(ctx context.Context, pool *pgxpool.Pool) error {
 		wanted = max(wanted, version)
 	}
 	if current < wanted {
-		return fmt.Errorf("the ledger's schema is at version %d and %d is needed: run starter migrate", current, wanted)
+		return fmt.Errorf("the ledger's schema is at version %d and %d is needed: %w", current, wanted, ErrNotMigrated)
 	}
 	return nil
 }

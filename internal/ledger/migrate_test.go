@@ -19,7 +19,7 @@ import (
 
 func connect(t *testing.T, url string) *pgxpool.Pool {
 	t.Helper()
-	pool, err := ledger.Connect(t.Context(), url, nil)
+	pool, err := ledger.Connect(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}

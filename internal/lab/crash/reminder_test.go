@@ -73,7 +73,7 @@ func TestAnEventIsHandedOverWithoutAStarter(t *testing.T) {
 	s := crash.Open(t, crash.Options{DatabaseURL: url})
 	session := s.Checkout(nil)
 	s.Starter.Stop()
-	pool, err := ledger.Connect(t.Context(), url, nil)
+	pool, err := ledger.Connect(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func (r *run) keepEvidence(ctx context.Context, all []Facts, found []Violation) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	pool, err := ledger.Connect(ctx, r.servers.DatabaseURL, nil)
+	pool, err := ledger.Connect(ctx, r.servers.DatabaseURL)
 	if err != nil {
 		return
 	}

@@ -25,7 +25,7 @@ const (
 // settle waits until everything has ended and the checker has nothing to say, for as long as it may take. Then
 // it waits a little more, because nothing may happen afterwards, tries the links, and checks for good.
 func (r *run) settle(ctx context.Context) (all []Facts, found []Violation, took time.Duration, err error) {
-	pool, err := ledger.Connect(ctx, r.servers.DatabaseURL, nil)
+	pool, err := ledger.Connect(ctx, r.servers.DatabaseURL)
 	if err != nil {
 		return nil, nil, 0, err
 	}

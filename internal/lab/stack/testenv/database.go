@@ -109,7 +109,7 @@ func migrated(ctx context.Context, address string) (*pgxpool.Pool, error) {
 	query := u.Query()
 	query.Set("pool_max_conns", "24")
 	u.RawQuery = query.Encode()
-	pool, err := ledger.Connect(ctx, u.String(), nil)
+	pool, err := ledger.Connect(ctx, u.String())
 	if err != nil {
 		return nil, err
 	}
