@@ -11,6 +11,7 @@ import (
 const (
 	outcomeWaiting order.Outcome = "waiting" // no worker has answered yet
 	outcomeChecked order.Outcome = "checked" // the provider was asked again
+	outcomeDryRun  order.Outcome = "dry_run" // nothing was changed
 )
 
 // answer is the result of a command for one order, as JSON. Its sentence is in texts.go.

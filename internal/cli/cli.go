@@ -26,6 +26,7 @@ var errUsage = errors.New("usage")
 
 // Streams are what a command line reads and writes.
 type Streams struct {
+	In       io.Reader
 	Out, Err io.Writer
 	Getenv   func(string) (string, bool)
 }
@@ -43,7 +44,7 @@ type commands struct {
 	Replay    replayCommand    `cmd:"" help:"Check an order again after the catalogue was corrected."`
 	Reconcile reconcileCommand `cmd:"" help:"Find missed sales and stuck orders, and deliver them."`
 	Check     checkCommand     `cmd:"" help:"Check the configuration against the real services."`
-	Erase     eraseCommand     `cmd:"" help:"Erase who the buyer of an order is."`
+	Erase     eraseCommand     `cmd:"" help:"Erase who the buyer of an order, or of all orders of an address, is."`
 	Migrate   migrateCommand   `cmd:"" help:"Bring the database schema up to date."`
 }
 

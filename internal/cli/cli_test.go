@@ -89,6 +89,31 @@ func TestRetry(t *testing.T) {
 	s.golden("command_retry")
 }
 
+func TestManyAtOnce(t *testing.T) {
+	t.Parallel()
+	s := migratedShop(t)
+	s.delivered("cs_live_ready")
+	s.refused("cs_live_spent_1", order.ClassExhausted, order.ReasonEmailExhausted)
+	s.refused("cs_live_spent_2", order.ClassExhausted, order.ReasonEmailExhausted)
+	s.refused("cs_live_uncertain", order.ClassUncertain, order.ReasonEmailUncertain)
+	s.command("retry", "--reason-is", "email_attempts_spent", "--dry-run")
+	s.command("resend", "--unreached", "--dry-run", "--json")
+	s.command("retry", "--reason-is", "email_attempts_spent", "--since", "3d")
+	s.command("retry", "--reason-is", "email_attempts_spent", "--json")
+	s.command("resend", "--unreached", "--since", "2h", reason)
+	s.command("retry", "--reason-is", "tired")
+	s.command("retry", "--reason-is", "orders_still_waiting")
+	s.command("retry", "live/cs_live_ready", "--since", "2h", reason)
+	s.command("retry", "live/cs_live_ready", "--misconfigured", reason)
+	s.command("resend", "--unreached", "--to", "-")
+	s.command("resend", reason)
+	s.runs.silent = true
+	s.refused("cs_live_later_1", order.ClassExhausted, order.ReasonEmailExhausted)
+	s.refused("cs_live_later_2", order.ClassExhausted, order.ReasonEmailExhausted)
+	s.command("retry", "--reason-is", "email_attempts_spent")
+	s.golden("command_many")
+}
+
 func TestRevokeAndRestore(t *testing.T) {
 	t.Parallel()
 	s := migratedShop(t)
@@ -174,6 +199,20 @@ func TestErase(t *testing.T) {
 	s.command("erase", key, reason, "--json")
 	s.command("erase", pending, reason)
 	s.command("erase", "live/cs_live_nobody", reason)
+	first, second := s.delivered("cs_live_first"), s.delivered("cs_live_second")
+	s.in = strings.ToUpper(alex)
+	s.command("erase", "--email", "-", reason)
+	for _, key := range []order.Key{first, second} {
+		if v, err := s.ledger.Order(t.Context(), key); err != nil || v.Address != "" {
+			t.Errorf("%s: address %q, %v", key, v.Address, err)
+		}
+	}
+	s.in = alex + "\n"
+	s.command("erase", "--email", "-", reason, "--json")
+	s.in = "nobody@example.com"
+	s.command("erase", "--email", "-", reason)
+	s.command("erase", reason)
+	s.command("erase", key, "--email", "-", reason)
 	s.golden("command_erase")
 }
 

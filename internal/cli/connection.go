@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -88,6 +90,22 @@ func (c *console) newRequest(kind, reason string) (order.Request, error) {
 		return r, fmt.Errorf("%w: --reason must not hold an address, because it would stay in Temporal's history", errUsage)
 	}
 	return r, nil
+}
+
+// address is the value of a flag that takes an address. A dash reads it from standard input, because a command line is
+// seen by others on the machine and kept in the shell's history.
+func (c *console) address(flag, value string) (string, error) {
+	if value == "-" {
+		line, err := bufio.NewReader(io.LimitReader(c.In, 1000)).ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return "", err
+		}
+		value = line
+	}
+	if value = strings.TrimSpace(value); value == "" {
+		return "", fmt.Errorf("%w: %s takes an address", errUsage, flag)
+	}
+	return value, nil
 }
 
 // ask stores a request, signals it to the order's workflow and waits for the decision of a worker. A request that cannot

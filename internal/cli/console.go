@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/user"
 	"time"
 
@@ -41,6 +42,9 @@ func newConsole(ctx context.Context, streams Streams) *console {
 // operator is the name that the audit records.
 func operator() string {
 	if u, err := user.Current(); err == nil && u.Username != "" {
+		if sudo := os.Getenv("SUDO_USER"); u.Uid == "0" && sudo != "" {
+			return sudo // who became root, and not root
+		}
 		return u.Username
 	}
 	return "operator"

@@ -18,14 +18,14 @@ type listCommand struct {
 	Pending   bool    `help:"Orders that are not finished."`
 	Ignored   bool    `help:"Paid sessions without a product of the catalogue."`
 	Unreached bool    `help:"Paid orders whose email came back or did not go out."`
-	Email     *string `help:"Orders of this address, in any letter case." placeholder:"ADDRESS"`
+	Email     *string `help:"Orders of this address, in any letter case; - reads it from standard input." placeholder:"ADDRESS"`
 	Payment   *string `help:"The order of this payment, as the provider names it." placeholder:"REFERENCE"`
 	Limit     int     `help:"Maximum number of orders (100 without a filter, else all)." placeholder:"N"`
 	JSON      bool    `help:"Print JSON."`
 }
 
 func (l *listCommand) Run(c *console) error {
-	filter, err := l.filter()
+	filter, err := l.filter(c)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (l *listCommand) Run(c *console) error {
 }
 
 // filter is what the flags choose.
-func (l *listCommand) filter() (ledger.Filter, error) {
+func (l *listCommand) filter(c *console) (ledger.Filter, error) {
 	f := ledger.Filter{Attention: l.Attention, Pending: l.Pending, Ignored: l.Ignored, Unreached: l.Unreached, Limit: l.Limit}
 	if l.Payment != nil {
 		if f.Payment = strings.TrimSpace(*l.Payment); f.Payment == "" {
@@ -54,8 +54,9 @@ func (l *listCommand) filter() (ledger.Filter, error) {
 		}
 	}
 	if l.Email != nil {
-		if f.Address = strings.TrimSpace(*l.Email); f.Address == "" {
-			return f, fmt.Errorf("%w: --email takes an address", errUsage)
+		var err error
+		if f.Address, err = c.address("--email", *l.Email); err != nil {
+			return f, err
 		}
 	}
 

@@ -33,12 +33,14 @@ var manuals = map[string]manual{
 		examples: []string{
 			`resend live/cs_live_a1b2 --reason "not in the inbox"`,
 			`resend live/cs_live_a1b2 --reason "mistyped" --to alex@example.net`,
+			"resend --unreached --since 2d --dry-run",
 		},
 		details: "A new generation has a key of its own, so this is a second email. Links that were sent keep working.",
 	},
 	"retry": {
-		examples: []string{`retry live/cs_live_a1b2 --reason "the provider is back"`, `retry --misconfigured --reason "new API key"`},
-		details:  "It also starts a run that was lost.",
+		examples: []string{`retry live/cs_live_a1b2 --reason "the provider is back"`, `retry --misconfigured --reason "new API key"`,
+			`retry --reason-is payment_not_retrievable --since 12h --dry-run`},
+		details: "It also starts a run that was lost.",
 	},
 	"revoke": {
 		examples: []string{`revoke live/cs_live_a1b2 --reason "chargeback by telephone"`},

@@ -6,24 +6,77 @@ import (
 	"time"
 
 	"handover/internal/flow"
+	"handover/internal/ledger"
 	"handover/internal/order"
 )
 
 type resendCommand struct {
-	Order  string  `arg:"" help:"ENVIRONMENT/SESSION."`
-	Reason string  `required:"" help:"Why. It is kept in the order's audit." placeholder:"TEXT"`
-	To     *string `help:"Send to this address from now on." placeholder:"ADDRESS"`
+	Order     string `arg:"" optional:"" help:"ENVIRONMENT/SESSION, or the reference."`
+	Unreached bool   `help:"All paid orders whose email came back or did not go out."`
+	many
+	Reason string  `help:"Why. It is kept in the order's audit." placeholder:"TEXT"`
+	To     *string `help:"Send to this address from now on; - reads it from standard input." placeholder:"ADDRESS"`
 	JSON   bool    `help:"Print JSON."`
 }
 
-func (r *resendCommand) Run(c *console) error { return r.run(c, flow.KindResend) }
+func (r *resendCommand) Run(c *console) error {
+	if (r.Order == "") != r.Unreached {
+		return fmt.Errorf("%w: name one ORDER, or --unreached for all whose email came back or did not go out", errUsage)
+	}
+	if r.Unreached {
+		return r.all(c)
+	}
+	if _, err := r.filter(nil); err != nil {
+		return err
+	}
+	one := sendCommand{Order: r.Order, Reason: r.why(r.Reason, ""), To: r.To, JSON: r.JSON}
+	return one.run(c, flow.KindResend, r.DryRun)
+}
 
-// relinkCommand is a resend with a new link.
-type relinkCommand struct{ resendCommand }
+// all sends to every buyer who was not reached. It does not wait for the provider: the sender's rate may take hours.
+func (r *resendCommand) all(c *console) error {
+	filter, err := r.filter(&ledger.Filter{Unreached: true})
+	if err != nil {
+		return err
+	}
+	if r.To != nil {
+		return fmt.Errorf("%w: --to goes with one ORDER", errUsage)
+	}
+	request, err := c.newRequest(flow.KindResend, r.why(r.Reason, "the buyer was not reached"))
+	if err != nil {
+		return err
+	}
+	return c.connect(func(cn *connection) error {
+		views, err := cn.selectOrders("", filter)
+		if err != nil {
+			return err
+		}
+		r.none(c, r.JSON, views, "Every buyer was reached, as far as is known.")
+		answers, err := r.each(cn, views, func(v order.View) (answer, error) {
+			a, err := cn.ask(request, v.Key)
+			a.Email = order.EmailPending
+			return a, err
+		})
+		if err != nil {
+			return err
+		}
+		return c.report(r.JSON, answers, answers...)
+	})
+}
 
-func (r *relinkCommand) Run(c *console) error { return r.run(c, flow.KindRelink) }
+// sendCommand is a resend of one order, or one with a new link.
+type sendCommand struct {
+	Order  string  `arg:"" help:"ENVIRONMENT/SESSION, or the reference."`
+	Reason string  `required:"" help:"Why. It is kept in the order's audit." placeholder:"TEXT"`
+	To     *string `help:"Send to this address from now on; - reads it from standard input." placeholder:"ADDRESS"`
+	JSON   bool    `help:"Print JSON."`
+}
 
-func (r *resendCommand) run(c *console, kind string) error {
+type relinkCommand struct{ sendCommand }
+
+func (r *relinkCommand) Run(c *console) error { return r.run(c, flow.KindRelink, false) }
+
+func (r *sendCommand) run(c *console, kind string, dry bool) error {
 	request, err := r.request(c, kind)
 	if err != nil {
 		return err
@@ -32,20 +85,26 @@ func (r *resendCommand) run(c *console, kind string) error {
 		if !r.JSON {
 			printKnown(c.Out, v, c.now())
 		}
-		a, err := r.send(cn, v, request)
-		if err != nil {
-			return err
+		a := answer{Order: v.Key.String(), Outcome: outcomeDryRun}
+		if !dry {
+			if a, err = r.send(cn, v, request); err != nil {
+				return err
+			}
 		}
 		return c.report(r.JSON, a, a)
 	})
 }
 
-func (r *resendCommand) request(c *console, kind string) (order.Request, error) {
+func (r *sendCommand) request(c *console, kind string) (order.Request, error) {
 	request, err := c.newRequest(kind, r.Reason)
 	if err != nil || r.To == nil {
 		return request, err
 	}
-	address, ok := order.CleanAddress(*r.To)
+	to, err := c.address("--to", *r.To)
+	if err != nil {
+		return request, err
+	}
+	address, ok := order.CleanAddress(to)
 	if !ok {
 		return request, fmt.Errorf("%w: --to takes one email address, like alex@example.com", errUsage)
 	}
@@ -54,7 +113,7 @@ func (r *resendCommand) request(c *console, kind string) (order.Request, error) 
 }
 
 // send files the request and, when it is not refused, waits for the provider to accept the message.
-func (r *resendCommand) send(cn *connection, v order.View, request order.Request) (answer, error) {
+func (r *sendCommand) send(cn *connection, v order.View, request order.Request) (answer, error) {
 	if refusal := refusedNow(v, request.Address); refusal != "" {
 		return answer{Order: v.Key.String(), Outcome: order.OutcomeRefused, Refusal: refusal, Email: v.Facts.Email}, nil
 	}

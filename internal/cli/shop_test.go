@@ -32,6 +32,7 @@ var catalogue = order.NewCatalogue([]order.Product{{
 
 // shop is a ledger of its own, with a fake Temporal that carries out what a worker would.
 type shop struct {
+	in     string // standard input of the next commands
 	t      *testing.T
 	pool   *pgxpool.Pool
 	ledger *ledger.Ledger
@@ -73,7 +74,7 @@ func (s *shop) must(err error) {
 func (s *shop) command(args ...string) (out string, code int) {
 	s.t.Helper()
 	var stdout, stderr bytes.Buffer
-	c := newConsole(s.t.Context(), Streams{Out: &stdout, Err: &stderr, Getenv: func(name string) (string, bool) { v, set := s.env[name]; return v, set }})
+	c := newConsole(s.t.Context(), Streams{In: strings.NewReader(s.in), Out: &stdout, Err: &stderr, Getenv: func(name string) (string, bool) { v, set := s.env[name]; return v, set }})
 	c.who, c.wait = "alice", 5*time.Second
 	if s.runs.silent {
 		c.wait = 0

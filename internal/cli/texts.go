@@ -10,7 +10,7 @@ import (
 
 const (
 	textIgnored = "\n  It has no product of the catalogue. If it should: add its price to sold_as, restart the worker, then: starter replay %s\n"
-	textErased  = "%s: the buyer's address and name, the emails and the providers' events are erased. What was bought, the licence keys " +
+	textErased  = "%s: the buyer's address and name, the emails, and what was written about the order are erased. What was bought, the licence keys " +
 		"and the buyer's link stay. The payment and email providers keep records of their own.\n"
 	textEraseUnderWay = "%s: an obligation is pending that needs the buyer. Let it finish, or end it with: starter revoke %s --reason TEXT"
 )
@@ -37,6 +37,8 @@ func (a answer) sentence() string {
 		}
 	case order.OutcomeSending, order.OutcomeJoined:
 		said = a.emailSentence(check)
+	case outcomeDryRun:
+		said = "nothing was changed"
 	case outcomeChecked:
 		said = a.replaySentence()
 	default:

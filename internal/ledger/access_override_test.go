@@ -76,6 +76,44 @@ func TestNoEmailIsOwedWhileAccessIsBeingEnded(t *testing.T) {
 	}
 }
 
+// What has been decided to end opens nothing from that commit on, also while Temporal and every worker are away.
+func TestAccessIsDeniedFromTheDecisionOn(t *testing.T) {
+	t.Parallel()
+	twice := shopPolicies(order.RefundItem, order.DisputeHold)
+	for name, c := range map[string]struct {
+		end     func(b *env)
+		access  order.AccessState
+		granted int // of three grants
+	}{
+		"a request to revoke": {func(b *env) {
+			b.must(b.StoreRequest(b.t.Context(), order.Request{Key: b.key, ID: "r", Kind: "revoke", Who: "alice", Why: "fraud"}))
+		}, order.AccessRevoked, 3},
+		"a request to have the email again": {func(b *env) { b.must(b.StoreRequest(b.t.Context(), b.request("r"))) }, order.AccessGranted, 3},
+		"a full refund":                     {func(b *env) { b.review(strict, order.ReversalFacts{Refunded: 1200}) }, order.AccessRevoked, 0},
+		"a dispute":                         {func(b *env) { b.review(strict, order.ReversalFacts{Dispute: order.DisputeOpen}) }, order.AccessHeld, 0},
+		"a refund of one unit":              {func(b *env) { b.review(twice, order.ReversalFacts{Paid: 1200, Refunded: 600}) }, order.AccessGranted, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newEnv(t)
+			paid := b.paid()
+			paid.Items[0].Amount = 1200
+			b.record(paid)
+			b.give().accept(1)
+			c.end(b)
+			v, granted := b.view(), 0
+			for _, g := range v.Grants {
+				if g.State == order.AccessGranted {
+					granted++
+				}
+			}
+			if v.Facts.Access != c.access || granted != c.granted {
+				t.Errorf("access %s, %d grants open; want %s, %d", v.Facts.Access, granted, c.access, c.granted)
+			}
+		})
+	}
+}
+
 func TestStoppedChangeIsOnTheListAndRetried(t *testing.T) {
 	t.Parallel()
 	b := newEnv(t).pay().give().review(strict, order.ReversalFacts{Refunded: 1200})

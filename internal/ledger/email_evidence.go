@@ -40,10 +40,13 @@ func (l *Ledger) RecordEmailEvent(ctx context.Context, e order.EmailEvent) (Emai
 
 const recordEmailEvent = `
 WITH ours AS MATERIALIZED (
-    SELECT @session <> '' OR EXISTS (SELECT FROM obligations WHERE provider_id = @message) AS it
+    SELECT @session <> '' OR EXISTS (SELECT FROM obligations WHERE provider_id = @message) AS it,
+           EXISTS (SELECT FROM orders WHERE environment = @environment AND session = @session AND erased_at IS NOT NULL)
+           OR EXISTS (SELECT FROM obligations b JOIN orders o USING (environment, session)
+                      WHERE b.provider_id = @message AND o.erased_at IS NOT NULL) AS erased
 ), kept AS (
     INSERT INTO email_evidence (event_id, type, message_id, delivery, detail, environment, session, generation, occurred_at)
-    SELECT @event, @type, @message, @delivery, @detail, nullif(@environment, ''), nullif(@session, ''), nullif(@generation::int, 0), @occurred::timestamptz
+    SELECT @event, @type, @message, @delivery, CASE WHEN erased THEN '' ELSE @detail END, nullif(@environment, ''), nullif(@session, ''), nullif(@generation::int, 0), @occurred::timestamptz
     FROM ours WHERE it
     ON CONFLICT DO NOTHING
 ), locked AS MATERIALIZED (

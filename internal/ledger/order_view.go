@@ -40,6 +40,9 @@ func (p orderParts) view() order.View {
 		v.AccessChangeDue = v.AccessChangeDue || a.Kind == KindAccessChange && !a.Finished && !a.Stopped
 	}
 	v.Facts.Access = p.accessState()
+	if row.RevokeAsked && row.Payment == order.PaymentConfirmed {
+		v.Facts.Access = order.AccessRevoked // at once, also while no worker decides it
+	}
 	v.Facts.Email, v.Facts.Delivery = emailState(v.Emails)
 	return v
 }
