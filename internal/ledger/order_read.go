@@ -47,7 +47,7 @@ const (
 SELECT o.environment, o.session, o.created_at, o.payment, o.processing, coalesce(o.payment_ref, '') AS payment_ref,
        coalesce(o.amount, 0) AS amount, ` + paid + ` AS paid, coalesce(o.currency, '') AS currency, coalesce(o.address, o.buyer_email, '') AS address,
        o.confirmed_at, o.looked_at AS checked_at, o.refunded, o.refund_pending, o.dispute, o.reversal_due_at IS NOT NULL AS reversal_due,
-       o.link_version, o.reference,
+       o.link_version, o.reference, o.found,
        EXISTS (SELECT FROM requests q WHERE q.environment = o.environment AND q.session = o.session
                AND q.kind = 'revoke' AND q.carried_out_at IS NULL) AS revoke_asked
 FROM ` + chosen + ` JOIN orders o USING (environment, session)`
@@ -118,6 +118,7 @@ type orderRow struct {
 	LinkVersion   int
 	Reference     order.Reference
 	RevokeAsked   bool
+	Found         string
 }
 
 type stoppedRow struct {

@@ -26,7 +26,7 @@ func (p orderParts) view() order.View {
 		Total: order.Money{Minor: row.Amount, Currency: row.Currency}, Paid: row.Paid, PaymentRef: row.PaymentRef,
 		Refunded: row.Refunded, RefundPending: row.RefundPending, Dispute: row.Dispute, ReversalDue: row.ReversalDue,
 		Address: row.Address, CreatedAt: row.CreatedAt, ConfirmedAt: row.ConfirmedAt, CheckedAt: row.CheckedAt,
-		LinkVersion: row.LinkVersion, Reference: row.Reference,
+		LinkVersion: row.LinkVersion, Reference: row.Reference, Found: row.Found,
 	}
 	for i, s := range p.attention {
 		if i == 0 {

@@ -62,14 +62,28 @@ ORDER BY s.i`, pgx.StrictNamedArgs{"environment": environment, "sessions": sessi
 	return unknown, safe("search for sales", err)
 }
 
-// ImportSale writes down an order whose webhook was missed.
-func (l *Ledger) ImportSale(ctx context.Context, key order.Key) error {
+// Found says how a sale whose webhook was missed came to be known.
+type Found string
+
+// The ways of finding a missed sale.
+const (
+	FoundByPage      Found = "page"
+	FoundByReconcile Found = "reconcile"
+)
+
+// ImportSale writes down an order whose webhook was missed, or that one was missed of an order whose payment is pending.
+func (l *Ledger) ImportSale(ctx context.Context, key order.Key, found Found) error {
+	what := map[Found]string{
+		FoundByPage: "found when the buyer opened the order page", FoundByReconcile: "found in the provider's list of paid sessions",
+	}[found]
 	_, err := l.pool.Exec(ctx, `
 WITH found AS (
-    INSERT INTO orders (environment, session) VALUES (@environment, @session) ON CONFLICT DO NOTHING RETURNING 1
+    INSERT INTO orders AS o (environment, session, found) VALUES (@environment, @session, @found)
+    ON CONFLICT (environment, session) DO UPDATE SET found = @found WHERE o.payment = 'pending' AND o.found = ''
+    RETURNING 1
 )
 INSERT INTO audit (environment, session, who, what, why)
-SELECT @environment, @session, 'handover', 'found in the provider''s list of paid sessions', 'its webhook was missed' FROM found`,
-		orderArgs(key, nil))
+SELECT @environment, @session, 'handover', @what::text, 'its webhook was missed' FROM found`,
+		orderArgs(key, pgx.StrictNamedArgs{"found": found, "what": what}))
 	return safe("import a sale", err)
 }

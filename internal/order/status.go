@@ -4,6 +4,7 @@ package order
 type StatusJSON struct {
 	Order         string         `json:"order"`
 	Reference     Reference      `json:"reference,omitempty"` // empty for an order that nobody has reported
+	Found         string         `json:"found,omitempty"`     // page or reconcile, where the webhook was missed
 	Payment       PaymentJSON    `json:"payment"`
 	Access        AccessJSON     `json:"access"`
 	Email         EmailJSON      `json:"email"`
@@ -45,6 +46,7 @@ func Status(v View) StatusJSON {
 	return StatusJSON{
 		Order:         v.Key.String(),
 		Reference:     v.Reference,
+		Found:         v.Found,
 		Payment:       PaymentJSON{v.Facts.Payment},
 		Access:        AccessJSON{v.Facts.Access},
 		Email:         EmailJSON{v.Facts.Email, v.Facts.Delivery},

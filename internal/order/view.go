@@ -6,6 +6,7 @@ import "time"
 type View struct {
 	Key             Key
 	Reference       Reference
+	Found           string // how it came to be known where its webhook was missed: page or reconcile
 	Facts           Facts
 	Attention       []Stopped  // what has stopped and waits for a person, the most urgent first
 	Reason          Reason     // of these, the most urgent one's; empty when nothing has stopped

@@ -71,6 +71,7 @@ const (
 type Facts struct {
 	Session    string
 	Created    time.Time // zero when the provider does not say
+	PaidAt     time.Time // when the money was taken; zero when there was none, or the provider does not say
 	Mode       order.Mode
 	Kind       order.SessionKind
 	Status     SessionStatus

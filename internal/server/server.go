@@ -20,6 +20,7 @@ import (
 	"handover/internal/notify"
 	"handover/internal/order"
 	"handover/internal/payment"
+	"handover/internal/recovery/visit"
 	"handover/internal/temporalclient"
 	"handover/internal/web"
 	"handover/internal/web/pages"
@@ -71,6 +72,11 @@ func webDeps(ctx context.Context, p *app.Process, d *dispatch.Dispatcher) (web.D
 		environments[name] = webhook.Environment{Name: name, Mode: e.Mode, Account: e.Account, Provider: opened[name]}
 	}
 	d.UseFinder(finder(opened))
+	catalogue := order.NewCatalogue(p.Config.Products)
+	visits := &visit.Visits{Ledger: p.Ledger, Runs: d, Environments: map[string]visit.Environment{}, Catalogue: catalogue, Log: p.Log}
+	for name, e := range p.Config.Environments {
+		visits.Environments[name] = visit.Environment{Mode: e.Mode, Provider: opened[name]}
+	}
 	var events email.Webhook
 	if len(p.Config.Email.WebhookSecrets) > 0 {
 		if events, err = emailregistry.Open(p.Config.Email, p.Config.Steps.Email); err != nil {
@@ -83,7 +89,8 @@ func webDeps(ctx context.Context, p *app.Process, d *dispatch.Dispatcher) (web.D
 	}
 	return web.Deps{
 		Environments: environments, Orders: p.Ledger, Events: p.Ledger, Dispatcher: d, EmailWebhook: events, EmailEvents: emailEvents{p.Ledger, d},
-		Resender: resender{p.Ledger, d}, Files: bucket, Kinds: accessregistry.Kinds(), Catalogue: order.NewCatalogue(p.Config.Products), Metrics: p.Counters, Log: p.Log, Now: time.Now,
+		Visits:   visits.Open(ctx),
+		Resender: resender{p.Ledger, d}, Files: bucket, Kinds: accessregistry.Kinds(), Catalogue: catalogue, Metrics: p.Counters, Log: p.Log, Now: time.Now,
 	}, func() { _ = bucket.Close() }, nil
 }
 

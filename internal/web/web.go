@@ -26,6 +26,7 @@ type Deps struct {
 	Dispatcher   webhook.Dispatcher
 	EmailWebhook email.Webhook // nil when no secret is configured: every email event is refused then
 	EmailEvents  webhook.EmailEvents
+	Visits       pages.Visits // nil for none
 	Resender     pages.Resender
 	Files        pages.Files
 	Kinds        access.Kinds     // what a page hands out for a grant
@@ -63,13 +64,16 @@ func New(deps Deps, config Config) (http.Handler, error) {
 		deps.Files == nil, deps.Catalogue == nil, deps.Log == nil, deps.Now == nil:
 		return nil, errors.New("web: a dependency is missing")
 	}
+	if deps.Visits == nil {
+		deps.Visits = noVisits{}
+	}
 	if deps.Metrics == nil {
 		deps.Metrics = noMetrics{}
 	}
 
 	s := &server{log: deps.Log, base: strings.TrimRight(public.Path, "/"), https: public.Scheme == "https"}
 	s.pages, err = pages.New(pages.Deps{
-		Orders: deps.Orders, ValidSession: deps.validSession, Resender: deps.Resender, Files: deps.Files, Kinds: deps.Kinds,
+		Orders: deps.Orders, ValidSession: deps.validSession, Visits: deps.Visits, Resender: deps.Resender, Files: deps.Files, Kinds: deps.Kinds,
 		Catalogue: deps.Catalogue, Log: deps.Log, Now: deps.Now,
 	}, pages.Config{Base: s.base, PageDownloadFor: config.PageDownloadFor, ShopName: config.ShopName, Contact: config.Contact})
 	if err != nil {
@@ -90,6 +94,10 @@ func (d Deps) validSession(key order.Key) bool {
 	environment, known := d.Environments[key.Environment]
 	return known && key.Valid() && environment.Provider.ValidSession(key.Session)
 }
+
+type noVisits struct{}
+
+func (noVisits) Seen(order.Key, string) {}
 
 type noMetrics struct{}
 

@@ -35,7 +35,7 @@ func (p *Provider) Session(ctx context.Context, id string) (payment.Facts, error
 		return payment.Facts{}, err
 	}
 	f := payment.Facts{
-		Session: id, Created: s.at, Mode: p.factsMode(checkout), Kind: kind(checkout, s), Status: status(checkout, s),
+		Session: id, Created: s.at, PaidAt: s.at, Mode: p.factsMode(checkout), Kind: kind(checkout, s), Status: status(checkout, s),
 		PaymentRef: checkout.Ref("order"), Total: s.total, Items: items(checkout, s), Parts: s.parts, Reversed: reversed,
 	}
 	if f.Status == payment.StatusFree {

@@ -77,7 +77,7 @@ const wholeOrder = `{"id":"ord_1","status":"paid","type":"onetime","amount":1000
 func TestACheckoutIsReadFromObjectsAndFromIds(t *testing.T) {
 	t.Parallel()
 	want := payment.Facts{
-		Session: "ch_1", Created: time.Date(2026, 9, 21, 14, 13, 20, 0, time.UTC), Mode: order.Test, Kind: order.SessionPayment,
+		Session: "ch_1", Created: time.Date(2026, 9, 21, 14, 13, 20, 0, time.UTC), PaidAt: time.Date(2026, 9, 21, 14, 13, 20, 0, time.UTC), Mode: order.Test, Kind: order.SessionPayment,
 		Status: payment.StatusPaid, PaymentRef: "ord_1",
 		Total: order.Money{Minor: 1210, Currency: "EUR"}, Email: "Ada@example.com", Name: "Ada",
 		Items: []order.Item{{Line: 1, Refs: []string{"prod_1"}, Quantity: 2, Amount: 1210}},

@@ -33,6 +33,9 @@ func facts(cs *sdk.CheckoutSession, lines []*sdk.LineItem) payment.Facts {
 	if cs.PaymentIntent != nil {
 		f.PaymentRef = cs.PaymentIntent.ID
 		f.Reversed = reversed(cs.PaymentIntent.LatestCharge)
+		if ch := cs.PaymentIntent.LatestCharge; ch != nil && ch.Created > 0 {
+			f.PaidAt = time.Unix(ch.Created, 0).UTC()
+		}
 	}
 	if cs.CustomerDetails != nil {
 		f.Name = clean(cs.CustomerDetails.Name)

@@ -25,7 +25,7 @@ type Ledger interface {
 	SyncWindow(ctx context.Context, environment string) (ledger.SyncWindow, error)
 	AdvanceHighWater(ctx context.Context, environment string, until time.Time) error
 	UnknownSales(ctx context.Context, environment string, sales []order.Sale) ([]order.Sale, error)
-	ImportSale(ctx context.Context, key order.Key) error
+	ImportSale(ctx context.Context, key order.Key, found ledger.Found) error
 	RecordPayment(ctx context.Context, p order.Assessment) (order.Snapshot, error)
 }
 

@@ -1,10 +1,12 @@
 package missed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
 
+	"handover/internal/ledger"
 	"handover/internal/order"
 	"handover/internal/payment"
 )
@@ -42,15 +44,23 @@ func (p *run) process(ctx context.Context, sale order.Sale) error {
 		p.result.Ignored++
 		return nil
 	}
+	if paid := facts.PaidAt; p.o.Since == 0 && p.Now().Sub(cmp.Or(paid, facts.Created)) < grace {
+		p.again++ // its webhook may be on its way: the next run checks it again
+		return nil
+	}
 	return p.deliver(ctx, key, sale)
 }
+
+// grace is how long a sale is left to its webhook, after it was paid or, where that is not known, made. A person who says
+// how far to go back waits for none.
+const grace = 2 * time.Minute
 
 func (p *run) deliver(ctx context.Context, key order.Key, sale order.Sale) error {
 	if p.o.DryRun {
 		p.result.Repaired++
 		return nil
 	}
-	if err := p.Ledger.ImportSale(ctx, key); err != nil {
+	if err := p.Ledger.ImportSale(ctx, key, ledger.FoundByReconcile); err != nil {
 		return err
 	}
 	if err := p.Runs.Ensure(ctx, key); err != nil {

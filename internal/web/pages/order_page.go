@@ -10,12 +10,16 @@ import (
 	"handover/internal/web/respond"
 )
 
-// OrderPage answers GET /orders/{environment}/{session}. It works before the webhook has landed, and only reads.
+// OrderPage answers GET /orders/{environment}/{session}. It works before the webhook has landed. Where none
+// comes, the visit itself makes Handover ask the provider.
 func (s *Site) OrderPage(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Vary", "Accept")
 	key, v, ok := s.readOrder(w, r)
 	if !ok {
 		return
+	}
+	if v.Facts.Payment == order.PaymentPending && r.Method == http.MethodGet {
+		s.Visits.Seen(key, respond.Client(r))
 	}
 	prefix := s.Base + "/orders/" + key.String()
 	if respond.WantsJSON(r) {

@@ -34,6 +34,11 @@ type BuyerResult struct {
 	RetryAfter time.Duration // with TooSoon: when to ask again
 }
 
+// Visits hears of pages whose payment is not confirmed. It does not wait.
+type Visits interface {
+	Seen(key order.Key, client string)
+}
+
 // Files serves the shop's files. See files.Bucket.
 type Files interface {
 	// Serve answers with the file, or returns an error; the response's header is untouched when nothing was sent.
@@ -44,6 +49,7 @@ type Files interface {
 type Deps struct {
 	Orders       Orders
 	ValidSession func(key order.Key) bool // whether a session of the key can exist
+	Visits       Visits
 	Resender     Resender
 	Files        Files
 	Kinds        access.Kinds     // what a page hands out for a grant
