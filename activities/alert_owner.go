@@ -11,7 +11,7 @@ import (
 // Owner is notified of what needs a person.
 type Owner interface {
 	Configured() bool
-	Notify(ctx context.Context, key order.Key, reason order.Reason, now time.Time) error
+	Notify(ctx context.Context, what order.Alert, now time.Time) error
 	Remind(ctx context.Context, longest []notify.Waiting, total int, now time.Time) error
 }
 
@@ -26,32 +26,56 @@ type AlertOwnerResult struct {
 	Outcome string `json:"outcome"`
 }
 
-// AlertOwner notifies the shop's owner that an order needs a person, at most once a day for an order and a reason, and of a
-// fault in the settings once for all orders. It is best effort: a failure is recorded and holds nothing up, because the
-// order is on the attention list anyway.
+// AlertOwner notifies the shop's owner of what needs a person: in one message for a reason and an hour, however many orders
+// there are. It is best effort: a failure is recorded and holds nothing up, because the order is on the attention list
+// anyway.
 func (a *Activities) AlertOwner(ctx context.Context, in AlertOwnerInput) (AlertOwnerResult, error) {
 	if !a.Owner.Configured() {
 		return AlertOwnerResult{Outcome: "nobody_to_tell"}, nil
 	}
-	claimed, err := a.Ledger.ClaimAlert(ctx, in.Key, in.Reason)
+	what := order.Alert{Reason: in.Reason}
+	claimed, err := false, error(nil)
+	if in.Reason.Step() == "" {
+		claimed, err = a.Ledger.ClaimNotice(ctx, in.Reason)
+	} else {
+		what, err = a.Ledger.ClaimAlert(ctx, in.Reason)
+		claimed = what.Orders > 0
+	}
 	if err != nil {
 		return AlertOwnerResult{}, a.broken(ctx, stepAlert, in.Key, err)
 	}
 	if !claimed {
 		return AlertOwnerResult{Outcome: "told_before"}, nil
 	}
-	failure := a.Owner.Notify(ctx, in.Key, in.Reason, a.Now())
+	failure := a.Owner.Notify(ctx, what, a.Now())
 	write, cancel := detached(ctx)
 	defer cancel()
-	if err := a.Ledger.AlertEnded(write, in.Key, in.Reason, failure == nil); err != nil {
-		a.Log.WarnContext(ctx, "the outcome of an alert could not be recorded", "order", in.String(), "error", err)
+	if err := a.Ledger.AlertEnded(write, in.Reason, failure == nil); err != nil {
+		a.Log.WarnContext(ctx, "the outcome of an alert could not be recorded", "reason", string(in.Reason), "error", err)
 	}
 	if failure != nil {
 		class, _ := classify(failure)
 		a.Outcomes.StepEnded(string(stepAlert), class)
-		a.Log.ErrorContext(ctx, "the owner could not be notified", "order", in.String(), "reason", string(in.Reason), "error", failure)
+		a.Log.ErrorContext(ctx, "the owner could not be notified", "reason", string(in.Reason), "orders", what.Orders, "error", failure)
 		return AlertOwnerResult{Outcome: "failed"}, nil
 	}
 	a.done(ctx, stepAlert, in.Key, string(in.Reason))
 	return AlertOwnerResult{Outcome: "told"}, nil
+}
+
+// alertRest notifies the owner of what has come since the last message about its reason. Like every alert it is best
+// effort.
+func (a *Activities) alertRest(ctx context.Context) {
+	if !a.Owner.Configured() {
+		return
+	}
+	reasons, err := a.Ledger.AlertReasons(ctx)
+	if err != nil {
+		a.Log.ErrorContext(ctx, "the reasons for alerts could not be listed", "error", err)
+	}
+	for _, reason := range reasons {
+		if _, err := a.AlertOwner(ctx, AlertOwnerInput{Reason: reason}); err != nil {
+			a.Log.ErrorContext(ctx, "the owner could not be notified", "reason", string(reason), "error", err)
+		}
+	}
 }

@@ -30,6 +30,7 @@ func (a *Activities) Reconcile(ctx context.Context) (ReconcileResult, error) {
 	if err != nil {
 		return ReconcileResult{}, a.broken(ctx, stepReconcile, order.Key{}, err)
 	}
+	a.alertRest(ctx)
 	a.remind(ctx)
 	a.Outcomes.StepEnded(string(stepReconcile), "done")
 	a.Log.InfoContext(ctx, "reconciled", "checked", r.Checked, "repaired", r.Repaired, "left", r.Remaining)

@@ -44,14 +44,20 @@ func (r *runs) DispatchStale(_ context.Context, grace time.Duration, limit int) 
 
 // reminded is an owner who keeps what was said.
 type reminded struct {
-	deaf  bool
-	told  [][]notify.Waiting
-	total int
+	deaf   bool
+	alerts []order.Alert
+	told   [][]notify.Waiting
+	total  int
 }
 
 func (*reminded) Configured() bool { return true }
-func (*reminded) Notify(context.Context, order.Key, order.Reason, time.Time) error {
-	return errors.New("there is no alert about one order here")
+
+func (r *reminded) Notify(_ context.Context, what order.Alert, _ time.Time) error {
+	if r.deaf {
+		return errors.New("no answer")
+	}
+	r.alerts = append(r.alerts, what)
+	return nil
 }
 
 func (r *reminded) Remind(_ context.Context, longest []notify.Waiting, total int, _ time.Time) error {
@@ -125,6 +131,16 @@ INSERT INTO attention (environment, session, step, reason, since) VALUES ($1, $2
 			t.Fatal(err)
 		}
 	}
+	pass(t, l, &runs{}, owner)
+	if len(owner.alerts) != 1 || owner.alerts[0].Orders != 25 || len(owner.alerts[0].References) != order.MostReferences || time.Since(owner.alerts[0].Since) < 71*time.Hour {
+		t.Fatalf("of what nobody was notified of yet: %+v", owner.alerts)
+	}
+	if _, err := pool.Exec(t.Context(), `UPDATE alerts SET claimed_at = claimed_at - interval '2 days', day = day - 2`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pool.Exec(t.Context(), `UPDATE attention SET since = since - interval '10 days'`); err != nil {
+		t.Fatal(err)
+	}
 	for range 3 {
 		pass(t, l, &runs{}, owner)
 	}
@@ -132,7 +148,11 @@ INSERT INTO attention (environment, session, step, reason, since) VALUES ($1, $2
 		t.Fatalf("%d reminders, of %d orders; want one of 25 that lists 20", len(owner.told), owner.total)
 	}
 	first := owner.told[0][0]
-	if hours := first.AgeSeconds / 3600; first.Order != oldest.String() || first.Reason != order.ReasonEmailRefused || hours != 72 || first.Next == "" {
+	v, err := l.Order(t.Context(), oldest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.Reference != v.Reference || first.Reason != order.ReasonEmailRefused || time.Since(first.Since) < 300*time.Hour {
 		t.Errorf("the reminder begins with %+v", first)
 	}
 	if at, err := l.ReconciledAt(t.Context()); err != nil || at.IsZero() {

@@ -35,14 +35,14 @@ func (a *Activities) remind(ctx context.Context) {
 	now := a.Now()
 	longest := make([]notify.Waiting, len(listed))
 	for i, w := range listed {
-		longest[i] = notify.NewWaiting(w.Key, w.Reason, w.Since, now)
+		longest[i] = notify.Waiting{Reference: w.Reference, Reason: w.Reason, Since: w.Since}
 	}
 	telling, cancel := context.WithTimeout(ctx, remindersLimit)
 	defer cancel()
 	failure := a.Owner.Remind(telling, longest, total, now)
 	write, done := detached(ctx)
 	defer done()
-	a.complain(ctx, a.Ledger.AlertEnded(write, order.Key{}, order.ReasonStillWaiting, failure == nil))
+	a.complain(ctx, a.Ledger.AlertEnded(write, order.ReasonStillWaiting, failure == nil))
 	if failure != nil {
 		class, _ := classify(failure)
 		a.Outcomes.StepEnded(string(stepAlert), class)

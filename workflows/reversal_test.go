@@ -108,7 +108,7 @@ func TestPartialRefundAsksAPersonAndTellsTheOwner(t *testing.T) {
 	if len(s.trace.alerts) != 1 || s.trace.alerts[0] != order.ReasonRefundUnclear {
 		t.Errorf("the owner was notified %v", s.trace.alerts)
 	}
-	if !strings.Contains(details, "refund names no item") || !strings.Contains(details, "| access | granted |") || !strings.Contains(details, "starter revoke test/cs_test_a1") {
+	if !strings.Contains(details, "names no item") || !strings.Contains(details, "| access | granted |") || !strings.Contains(details, "starter revoke test/cs_test_a1") {
 		t.Errorf("the details do not say it:\n%s", details)
 	}
 	if s.open() {

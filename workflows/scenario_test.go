@@ -268,6 +268,6 @@ func onCancel(tell func(name string)) func(*activity.Info) {
 // needsAttention is how the details tell a reason and its remedy: the command in a block, where it can be copied, and with
 // the order's own key.
 func needsAttention(words string, reason order.Reason) string {
-	text, command, _ := strings.Cut(reason.Remedy("ORDER"), ": starter ")
-	return "**Needs attention**: " + words + ". " + text + ":\n\n```\nstarter " + strings.ReplaceAll(command, "ORDER", "test/cs_test_a1") + "\n```\n"
+	text, command, _ := strings.Cut(reason.Remedy("test/cs_test_a1"), ": starter ")
+	return "**Needs attention**: " + words + ". " + text + ":\n\n```\nstarter " + command + "\n```\n"
 }

@@ -11,23 +11,23 @@ import (
 
 // Waiting is a stopped step of an order that needs a person.
 type Waiting struct {
-	Key    order.Key
-	Reason order.Reason
-	Since  time.Time
+	Reference order.Reference
+	Reason    order.Reason
+	Since     time.Time
 }
 
 // reminderInterval is a little less than a day, so that a run that comes some seconds early does not skip one.
 const reminderInterval = 24*time.Hour - 10*time.Minute
 
 type waitingRow struct {
-	order.Key
-	Reason order.Reason
-	Since  time.Time
-	Total  int
+	Reference order.Reference
+	Reason    order.Reason
+	Since     time.Time
+	Total     int
 }
 
 const selectUnnotified = `
-SELECT w.environment, w.session, w.reason, w.since, count(*) OVER () AS total FROM attention w
+SELECT o.reference, w.reason, w.since, count(*) OVER () AS total FROM attention w JOIN orders o USING (environment, session)
 WHERE w.since < now() - @grace::interval
   AND NOT EXISTS (
     SELECT FROM alerts a
@@ -42,13 +42,13 @@ func (l *Ledger) Unnotified(ctx context.Context, grace time.Duration, limit int)
 	rows, _ := l.pool.Query(ctx, selectUnnotified, pgx.StrictNamedArgs{"grace": grace, "limit": limit})
 	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[waitingRow])
 	for _, row := range found {
-		listed, total = append(listed, Waiting{Key: row.Key, Reason: row.Reason, Since: row.Since}), row.Total
+		listed, total = append(listed, Waiting{Reference: row.Reference, Reason: row.Reason, Since: row.Since}), row.Total
 	}
 	return listed, total, safe("list what waits without an alert", err)
 }
 
 // ClaimReminder says whether the owner is to be reminded now: once in a day, however many orders wait. The claim is used up
-// even if notifying fails. AlertEnded with no order's key notes how it went.
+// even if notifying fails. AlertEnded notes how it went.
 func (l *Ledger) ClaimReminder(ctx context.Context) (bool, error) {
 	tag, err := l.pool.Exec(ctx, `
 INSERT INTO alerts (environment, session, reason)

@@ -20,16 +20,66 @@ func (b *env) needs(reason order.Reason, hours int) *env {
 // alerted has the owner notified of the order so many hours ago; the outcome is empty when it was never recorded.
 func (b *env) alerted(reason order.Reason, hours int, outcome string) *env {
 	b.t.Helper()
-	ours, err := b.ClaimAlert(b.t.Context(), b.key, reason)
-	b.must(err)
-	if !ours {
-		b.t.Fatal("notified twice")
-	}
-	if outcome != "" {
-		b.must(b.AlertEnded(b.t.Context(), b.key, reason, outcome == "told"))
-	}
-	b.exec(`UPDATE alerts SET claimed_at = now() - make_interval(hours => $1), day = day - $1 / 24`, hours)
+	b.exec(`
+INSERT INTO alerts (environment, session, reason, claimed_at, day, outcome)
+VALUES ('test', $1, $2, now() - make_interval(hours => $3), (now() - make_interval(hours => $3))::date, nullif($4, ''))`, b.key.Session, reason, hours, outcome)
 	return b
+}
+
+// Orders that need a person for one reason are one message in an hour, and a fault that was cleared and has come back is
+// another.
+func TestAlertsAreGroupedByReasonAndHour(t *testing.T) {
+	t.Parallel()
+	const refused = order.ReasonEmailRefused
+	b := ownEnv(t)
+	claim := func(when string, reason order.Reason, orders int) order.Alert {
+		t.Helper()
+		a, err := b.ClaimAlert(t.Context(), reason)
+		if b.must(err); a.Orders != orders || len(a.References) != min(orders, order.MostReferences) || a.Since.IsZero() != (orders == 0) {
+			t.Errorf("%s: %+v, want %d orders", when, a, orders)
+		}
+		return a
+	}
+	later := func() {
+		b.exec(`UPDATE alert_messages SET claimed_at = claimed_at - interval '61 minutes'`)
+		b.exec(`UPDATE alerts SET claimed_at = claimed_at - interval '61 minutes'`)
+		b.exec(`UPDATE attention SET since = since - interval '61 minutes'`)
+	}
+	claim("nothing", refused, 0)
+	first := b.another().needs(refused, 2)
+	if a := claim("the first", refused, 1); a.References[0] != first.view().Reference {
+		t.Errorf("named %v", a.References)
+	}
+	b.must(b.AlertEnded(t.Context(), refused, true))
+	if n := b.count(`SELECT count(*) FROM alerts WHERE outcome = 'told'`); n != 1 {
+		t.Errorf("%d orders are noted as notified, want the first", n)
+	}
+	claim("the same", refused, 0)
+	for range 14 {
+		b.another().needs(refused, 0)
+	}
+	claim("more within the hour", refused, 0)
+	b.another().needs(order.ReasonEmailExhausted, 0)
+	claim("another reason", order.ReasonEmailExhausted, 1)
+	later()
+	claim("an hour later", refused, 15)
+	claim("at once again", refused, 0)
+	later()
+	claim("nothing new", refused, 0)
+	b.exec(`DELETE FROM attention WHERE reason = $1`, refused)
+	claim("cleared", refused, 0)
+	b.another().needs(refused, 0)
+	claim("it is back", refused, 1)
+}
+
+func TestNoticeAboutNoOrderIsOneADay(t *testing.T) {
+	t.Parallel()
+	b := ownEnv(t)
+	for i, want := range []bool{true, false} {
+		if ours, err := b.ClaimNotice(t.Context(), order.ReasonReconcileStopped); err != nil || ours != want {
+			t.Errorf("claim %d: %v, %v", i, ours, err)
+		}
+	}
 }
 
 func TestTheOwnerIsRemindedOfWhatWaitsUntold(t *testing.T) {
@@ -47,10 +97,7 @@ func TestTheOwnerIsRemindedOfWhatWaitsUntold(t *testing.T) {
 		"is being notified at this moment": {func(b *env) { b.needs(refused, 5).alerted(refused, 0, "") }, false},
 		"was never notified":               {func(b *env) { b.needs(refused, 2) }, true},
 		"is about to be notified":          {func(b *env) { b.needs(refused, 0) }, false},
-		"notified with another one of the settings": {func(b *env) {
-			b.needs(order.ReasonEmailConfig, 30).another().alerted(order.ReasonEmailConfig, 5, "told")
-		}, false},
-		"needs nobody": {func(b *env) { b.pay().give().accept(1) }, false},
+		"needs nobody":                     {func(b *env) { b.pay().give().accept(1) }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -68,21 +115,22 @@ func TestTheOwnerIsRemindedOfWhatWaitsUntold(t *testing.T) {
 func TestAReminderBeginsWithWhatHasWaitedLongest(t *testing.T) {
 	t.Parallel()
 	b := ownEnv(t)
-	reasons := map[order.Key]order.Reason{}
-	var want []order.Key
+	reasons := map[order.Reference]order.Reason{}
+	var want []order.Reference
 	for i, hours := range []int{30, 300, 3} {
 		reason := []order.Reason{order.ReasonEmailExhausted, order.ReasonEmailRefused, order.ReasonEmailUncertain}[i]
 		o := b.another().needs(reason, hours)
-		reasons[o.key] = reason
-		want = append(want, o.key)
+		reference := o.view().Reference
+		reasons[reference] = reason
+		want = append(want, reference)
 	}
-	want = []order.Key{want[1], want[0]}
+	want = []order.Reference{want[1], want[0]}
 	listed, total, err := b.Unnotified(t.Context(), time.Hour, 2)
 	b.must(err)
-	got := make([]order.Key, len(listed))
+	got := make([]order.Reference, len(listed))
 	for i, w := range listed {
-		got[i] = w.Key
-		if w.Reason != reasons[w.Key] || time.Since(w.Since) < 29*time.Hour {
+		got[i] = w.Reference
+		if w.Reason != reasons[w.Reference] || time.Since(w.Since) < 29*time.Hour {
 			t.Errorf("listed %+v", w)
 		}
 	}
@@ -103,7 +151,7 @@ func TestThereIsOneReminderADay(t *testing.T) {
 	if n := len(slices.DeleteFunc(claims, func(ours bool) bool { return !ours })); n != 1 {
 		t.Fatalf("%d reminders at the same moment, want one", n)
 	}
-	b.must(b.AlertEnded(t.Context(), order.Key{}, order.ReasonStillWaiting, true))
+	b.must(b.AlertEnded(t.Context(), order.ReasonStillWaiting, true))
 	if n := b.count(`SELECT count(*) FROM alerts WHERE outcome = 'told'`); n != 1 {
 		t.Errorf("%d reminders are recorded as sent", n)
 	}

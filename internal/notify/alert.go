@@ -40,27 +40,50 @@ func New(cfg Config) *Notifier {
 // Configured says whether there is a recipient.
 func (n *Notifier) Configured() bool { return len(n.cfg.Emails) > 0 || n.cfg.URL != "" }
 
-// Alert is the JSON of one message. It names no buyer.
+// Alert is the JSON of one message. It names no session and no buyer. Chat services show its text.
 type Alert struct {
-	Order  string       `json:"order"` // empty when it is about no single order
-	Reason order.Reason `json:"reason"`
-	Next   string       `json:"next"`
-	At     time.Time    `json:"at"`
-	// Waiting is how many orders a reminder is about, and Orders are those that have waited longest.
-	Waiting int       `json:"waiting,omitempty"`
-	Orders  []Waiting `json:"orders,omitempty"`
+	Reason     order.Reason      `json:"reason"`
+	Orders     int               `json:"orders"`          // how many need a person; 0 when it is about no single order
+	References []order.Reference `json:"references"`      // of those that have waited longest, ten at most
+	Since      *time.Time        `json:"since,omitempty"` // when the first of them stopped
+	Next       string            `json:"next"`
+	Text       string            `json:"text"`
+
+	at time.Time
 }
 
-// Notify sends one alert by every configured way. It succeeds when one of them does. The key is empty for a reason that is
-// about no single order.
-func (n *Notifier) Notify(ctx context.Context, key order.Key, reason order.Reason, now time.Time) error {
-	a := Alert{Reason: reason, Next: reason.Remedy("ORDER"), At: now.UTC()}
-	title := "Your shop needs you: " + reason.Title()
-	if key != (order.Key{}) {
-		a.Order, a.Next = key.String(), reason.Remedy(key.String())
-		title = "An order needs you: " + reason.Title()
+// Notify sends one alert by every configured way. It succeeds when one of them does.
+func (n *Notifier) Notify(ctx context.Context, what order.Alert, now time.Time) error {
+	next, title := what.Reason.Remedy("ORDER"), "Your shop needs you: "+what.Reason.Title()
+	switch what.Orders {
+	case 0:
+	case 1:
+		next, title = what.Reason.Remedy(string(what.References[0])), "An order needs you: "+what.Reason.Title()
+	default:
+		title = fmt.Sprintf("%d orders need you: %s", what.Orders, what.Reason.Title())
 	}
-	return n.send(ctx, a, title, fmt.Sprintf("%s\n\n%s\n\n%s\n", strings.TrimSpace(title+"\n"+a.Order), a.Next, everything))
+	var body strings.Builder
+	fmt.Fprintf(&body, "%s\n", title)
+	for _, reference := range what.References {
+		fmt.Fprintf(&body, "%s\n", reference)
+	}
+	if more := what.Orders - len(what.References); more > 0 {
+		fmt.Fprintf(&body, "And %d more.\n", more)
+	}
+	fmt.Fprintf(&body, "\n%s\n\n%s\n", next, everything)
+	return n.send(ctx, alert(what, next, title, now), title, body.String())
+}
+
+func alert(what order.Alert, next, title string, now time.Time) Alert {
+	a := Alert{Reason: what.Reason, Orders: what.Orders, References: what.References, Next: next, Text: title + ". " + next, at: now.UTC()}
+	if a.References == nil {
+		a.References = []order.Reference{}
+	}
+	if !what.Since.IsZero() {
+		since := what.Since.UTC()
+		a.Since = &since
+	}
+	return a
 }
 
 const everything = "All orders that need you: starter list --attention"
@@ -70,7 +93,7 @@ func (n *Notifier) send(ctx context.Context, a Alert, subject, text string) erro
 	sent := false
 	for i, address := range n.cfg.Emails {
 		// The ledger lets an alert through once. The key is new for each message, because no alert is sent again.
-		key := fmt.Sprintf("handover/alert/%s/%d/%d", a.Reason, a.At.UnixNano(), i)
+		key := fmt.Sprintf("handover/alert/%s/%d/%d", a.Reason, a.at.UnixNano(), i)
 		if _, err := n.cfg.Sender.Send(ctx, key, n.message(address, subject, text)); err != nil {
 			failures = append(failures, fmt.Errorf("alert by email: %w", err))
 			continue

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"handover/internal/email"
 	"handover/internal/notify"
@@ -18,7 +19,7 @@ import (
 )
 
 var (
-	key = order.Key{Environment: "live", Session: "cs_live_a1"}
+	one = order.Alert{Reason: order.ReasonEmailRefused, Orders: 1, References: []order.Reference{"HO-7K3M9QXT"}, Since: at.Add(-time.Minute)}
 	at  = time.Date(2026, 11, 30, 3, 0, 0, 0, time.UTC)
 )
 
@@ -49,12 +50,14 @@ func TestAnAlertGoesByEveryConfiguredWay(t *testing.T) {
 	t.Cleanup(s.Close)
 	box := &mailbox{}
 	notifier := notify.New(notify.Config{From: "shop@shop.test", Emails: []string{"a@owner.test", "b@owner.test"}, URL: s.URL, Sender: box})
-	if err := notifier.Notify(t.Context(), key, order.ReasonEmailRefused, at); err != nil {
+	if err := notifier.Notify(t.Context(), one, at); err != nil {
 		t.Fatal(err)
 	}
-	next := order.ReasonEmailRefused.Remedy("live/cs_live_a1")
-	want := notify.Alert{Order: "live/cs_live_a1", Reason: order.ReasonEmailRefused, Next: next, At: at}
-	if diff := cmp.Diff(want, posted); diff != "" {
+	next := order.ReasonEmailRefused.Remedy("HO-7K3M9QXT")
+	since := at.Add(-time.Minute)
+	want := notify.Alert{Reason: order.ReasonEmailRefused, Orders: 1, References: one.References, Since: &since, Next: next,
+		Text: "An order needs you: The email provider refused the message. " + next}
+	if diff := cmp.Diff(want, posted, cmpopts.IgnoreUnexported(notify.Alert{})); diff != "" {
 		t.Errorf("posted (-want +got):\n%s", diff)
 	}
 	if len(box.taken) != 2 || box.taken[0].To != "a@owner.test" || box.taken[1].To != "b@owner.test" || box.keys[0] == box.keys[1] {
@@ -73,7 +76,7 @@ func TestOneWayThatWorksIsEnoughAndNoneIsAnError(t *testing.T) {
 	there := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(there.Close)
 	notifyBy := func(url string) error {
-		return notify.New(notify.Config{Emails: []string{"a@owner.test"}, URL: url, Sender: refusing}).Notify(t.Context(), key, order.ReasonEmailConfig, at)
+		return notify.New(notify.Config{Emails: []string{"a@owner.test"}, URL: url, Sender: refusing}).Notify(t.Context(), order.Alert{Reason: order.ReasonEmailConfig}, at)
 	}
 	if err := notifyBy(there.URL); err != nil {
 		t.Errorf("the POST arrived, and yet: %v", err)
@@ -83,7 +86,7 @@ func TestOneWayThatWorksIsEnoughAndNoneIsAnError(t *testing.T) {
 	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "HTTP 502") {
 		t.Errorf("no way worked: %v", err)
 	}
-	gone := notify.New(notify.Config{URL: "http://127.0.0.1:1/hook?token=secret"}).Notify(t.Context(), key, order.ReasonEmailConfig, at)
+	gone := notify.New(notify.Config{URL: "http://127.0.0.1:1/hook?token=secret"}).Notify(t.Context(), order.Alert{Reason: order.ReasonEmailConfig}, at)
 	if gone == nil || strings.Contains(gone.Error(), "secret") || strings.Contains(gone.Error(), "owner.test") {
 		t.Errorf("without an answer: %v", gone)
 	}
@@ -93,5 +96,34 @@ func TestWithoutRecipientsNothingIsConfigured(t *testing.T) {
 	t.Parallel()
 	if notify.New(notify.Config{}).Configured() {
 		t.Error("an empty configuration has a recipient")
+	}
+}
+
+// Chat services show the text; other programs read the names of the fields.
+func TestAlertAboutManyOrdersIsOneMessage(t *testing.T) {
+	t.Parallel()
+	var posted map[string]any
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if err := json.NewDecoder(r.Body).Decode(&posted); err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(s.Close)
+	box := &mailbox{}
+	notifier := notify.New(notify.Config{Emails: []string{"a@owner.test"}, URL: s.URL, Sender: box})
+	many := order.Alert{Reason: order.ReasonPaymentStopped, Orders: 312, References: []order.Reference{"HO-7K3M9QXT", "HO-8R5Y4KQF"}, Since: at}
+	if err := notifier.Notify(t.Context(), many, at); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{
+		"reason": "payment_not_retrievable", "orders": 312.0, "references": []any{"HO-7K3M9QXT", "HO-8R5Y4KQF"}, "since": "2026-11-30T03:00:00Z",
+		"next": order.ReasonPaymentStopped.Remedy("ORDER"),
+		"text": "312 orders need you: The payment could not be retrieved. " + order.ReasonPaymentStopped.Remedy("ORDER"),
+	}
+	if diff := cmp.Diff(want, posted); diff != "" {
+		t.Errorf("posted (-want +got):\n%s", diff)
+	}
+	if m := box.taken[0]; m.Subject != "312 orders need you: The payment could not be retrieved" || !strings.Contains(m.Text, "HO-8R5Y4KQF\nAnd 310 more.\n") {
+		t.Errorf("subject %q, text:\n%s", m.Subject, m.Text)
 	}
 }

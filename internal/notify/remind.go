@@ -12,20 +12,14 @@ import (
 
 // Waiting is one order of a reminder.
 type Waiting struct {
-	Order      string       `json:"order"`
-	Reason     order.Reason `json:"reason"`
-	Next       string       `json:"next"`
-	AgeSeconds int64        `json:"age_seconds"` // how long it has needed a person
-}
-
-// NewWaiting describes an order that has needed a person since then.
-func NewWaiting(key order.Key, reason order.Reason, since, now time.Time) Waiting {
-	return Waiting{Order: key.String(), Reason: reason, Next: reason.Remedy(key.String()), AgeSeconds: int64(now.Sub(since).Seconds())}
+	Reference order.Reference
+	Reason    order.Reason
+	Since     time.Time // when it began to need a person
 }
 
 // Remind lists in one message the orders that have needed a person longest, and says how many there are.
 func (n *Notifier) Remind(ctx context.Context, longest []Waiting, total int, now time.Time) error {
-	a := Alert{Reason: order.ReasonStillWaiting, Next: order.ReasonStillWaiting.Remedy("ORDER"), At: now.UTC(), Waiting: total, Orders: longest}
+	what := order.Alert{Reason: order.ReasonStillWaiting, Orders: total}
 	subject := fmt.Sprintf("%d orders still need you", total)
 	if total == 1 {
 		subject = "An order still needs you"
@@ -33,11 +27,17 @@ func (n *Notifier) Remind(ctx context.Context, longest []Waiting, total int, now
 	var body strings.Builder
 	fmt.Fprintf(&body, "%s\n", subject)
 	for _, w := range longest {
-		fmt.Fprintf(&body, "\n%s\n%s, for %s\n%s\n", w.Order, w.Reason.Title(), text.Age(time.Duration(w.AgeSeconds)*time.Second), w.Next)
+		if len(what.References) < order.MostReferences {
+			what.References = append(what.References, w.Reference)
+		}
+		if what.Since.IsZero() || w.Since.Before(what.Since) {
+			what.Since = w.Since
+		}
+		fmt.Fprintf(&body, "\n%s\n%s, for %s\n%s\n", w.Reference, w.Reason.Title(), text.Age(now.Sub(w.Since)), w.Reason.Remedy(string(w.Reference)))
 	}
 	if more := total - len(longest); more > 0 {
 		fmt.Fprintf(&body, "\nAnd %d more.\n", more)
 	}
 	fmt.Fprintf(&body, "\n%s\n", everything)
-	return n.send(ctx, a, subject, body.String())
+	return n.send(ctx, alert(what, what.Reason.Remedy("ORDER"), subject, now), subject, body.String())
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"handover/internal/notify"
 	"handover/internal/order"
@@ -25,28 +26,25 @@ func TestAReminderIsOneMessageAboutEverythingThatWaits(t *testing.T) {
 	t.Cleanup(s.Close)
 	box := &mailbox{}
 	notifier := notify.New(notify.Config{From: "shop@shop.test", Emails: []string{"a@owner.test"}, URL: s.URL, Sender: box})
-	other := order.Key{Environment: "live", Session: "cs_live_b2"}
 	longest := []notify.Waiting{
-		notify.NewWaiting(key, order.ReasonEmailRefused, at.Add(-73*time.Hour), at),
-		notify.NewWaiting(other, order.ReasonEmailConfig, at.Add(-25*time.Hour), at),
+		{Reference: "HO-7K3M9QXT", Reason: order.ReasonEmailRefused, Since: at.Add(-73 * time.Hour)},
+		{Reference: "HO-8R5Y4KQF", Reason: order.ReasonEmailConfig, Since: at.Add(-25 * time.Hour)},
 	}
 	if err := notifier.Remind(t.Context(), longest, 23, at); err != nil {
 		t.Fatal(err)
 	}
-	want := notify.Alert{Reason: order.ReasonStillWaiting, Next: order.ReasonStillWaiting.Remedy("ORDER"), At: at, Waiting: 23, Orders: []notify.Waiting{
-		{Order: "live/cs_live_a1", Reason: order.ReasonEmailRefused, AgeSeconds: 73 * 3600,
-			Next: order.ReasonEmailRefused.Remedy("live/cs_live_a1")},
-		{Order: "live/cs_live_b2", Reason: order.ReasonEmailConfig, AgeSeconds: 25 * 3600, Next: order.ReasonEmailConfig.Remedy("ORDER")},
-	}}
-	if diff := cmp.Diff(want, posted); diff != "" {
+	since, next := at.Add(-73*time.Hour), order.ReasonStillWaiting.Remedy("ORDER")
+	want := notify.Alert{Reason: order.ReasonStillWaiting, Orders: 23, References: []order.Reference{"HO-7K3M9QXT", "HO-8R5Y4KQF"}, Since: &since,
+		Next: next, Text: "23 orders still need you. " + next}
+	if diff := cmp.Diff(want, posted, cmpopts.IgnoreUnexported(notify.Alert{})); diff != "" {
 		t.Errorf("posted (-want +got):\n%s", diff)
 	}
 	if len(box.taken) != 1 {
 		t.Fatalf("%d emails, want one", len(box.taken))
 	}
 	text := strings.Join([]string{"23 orders still need you", "",
-		"live/cs_live_a1", "The email provider refused the message, for 3 days", longest[0].Next, "",
-		"live/cs_live_b2", "The email provider refuses the settings, for 25 h", longest[1].Next, "",
+		"HO-7K3M9QXT", "The email provider refused the message, for 3 days", order.ReasonEmailRefused.Remedy("HO-7K3M9QXT"), "",
+		"HO-8R5Y4KQF", "The email provider refuses the settings, for 25 h", order.ReasonEmailConfig.Remedy("HO-8R5Y4KQF"), "",
 		"And 21 more.", "", "All orders that need you: starter list --attention", ""}, "\n")
 	if m := box.taken[0]; m.Subject != "23 orders still need you" || m.Text != text {
 		t.Errorf("subject %q, text:\n%s", m.Subject, cmp.Diff(text, m.Text))
@@ -63,7 +61,7 @@ func TestWhatIsAboutNoOrderNamesNone(t *testing.T) {
 	t.Parallel()
 	box := &mailbox{}
 	notifier := notify.New(notify.Config{Emails: []string{"a@owner.test"}, Sender: box})
-	if err := notifier.Notify(t.Context(), order.Key{}, order.ReasonReconcileStopped, at); err != nil {
+	if err := notifier.Notify(t.Context(), order.Alert{Reason: order.ReasonReconcileStopped}, at); err != nil {
 		t.Fatal(err)
 	}
 	m := box.taken[0]

@@ -18,8 +18,8 @@ const (
 // WatchdogLedger is what the watchdog needs of the ledger.
 type WatchdogLedger interface {
 	ReconciledAt(ctx context.Context) (time.Time, error)
-	ClaimAlert(ctx context.Context, key order.Key, reason order.Reason) (bool, error)
-	AlertEnded(ctx context.Context, key order.Key, reason order.Reason, sent bool) error
+	ClaimNotice(ctx context.Context, reason order.Reason) (bool, error)
+	AlertEnded(ctx context.Context, reason order.Reason, sent bool) error
 }
 
 // Watchdog notices that the reconciliation has stopped. Temporal's schedule can be paused, deleted or without a worker,
@@ -80,19 +80,19 @@ func (w *Watchdog) Check(ctx context.Context) {
 }
 
 func (w *Watchdog) alert(ctx context.Context) {
-	claimed, err := w.ledger.ClaimAlert(ctx, order.Key{}, order.ReasonReconcileStopped)
+	claimed, err := w.ledger.ClaimNotice(ctx, order.ReasonReconcileStopped)
 	if err != nil || !claimed {
 		return // the next check tries again, or the owner was notified today
 	}
 
-	failure := w.owner.Notify(ctx, order.Key{}, order.ReasonReconcileStopped, w.now())
+	failure := w.owner.Notify(ctx, order.Alert{Reason: order.ReasonReconcileStopped}, w.now())
 	if failure != nil {
 		w.log.ErrorContext(ctx, "alert could not be sent", "reason", string(order.ReasonReconcileStopped), "error", failure)
 	}
 
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 4*time.Second)
 	defer cancel()
-	if err := w.ledger.AlertEnded(ending, order.Key{}, order.ReasonReconcileStopped, failure == nil); err != nil {
+	if err := w.ledger.AlertEnded(ending, order.ReasonReconcileStopped, failure == nil); err != nil {
 		w.log.WarnContext(ctx, "outcome of an alert could not be stored", "error", err)
 	}
 }

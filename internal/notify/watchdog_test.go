@@ -24,13 +24,13 @@ type runs struct {
 
 func (r *runs) ReconciledAt(context.Context) (time.Time, error) { return r.last, r.away }
 
-func (r *runs) ClaimAlert(_ context.Context, key order.Key, reason order.Reason) (bool, error) {
-	ours := !r.claimed && key == (order.Key{}) && reason == order.ReasonReconcileStopped
+func (r *runs) ClaimNotice(_ context.Context, reason order.Reason) (bool, error) {
+	ours := !r.claimed && reason == order.ReasonReconcileStopped
 	r.claimed = true
 	return ours, r.away
 }
 
-func (r *runs) AlertEnded(_ context.Context, _ order.Key, _ order.Reason, notified bool) error {
+func (r *runs) AlertEnded(_ context.Context, _ order.Reason, notified bool) error {
 	r.notified = append(r.notified, notified)
 	return nil
 }

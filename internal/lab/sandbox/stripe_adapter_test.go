@@ -42,13 +42,15 @@ func TestTheAdapterReadsRefundsAndDisputes(t *testing.T) {
 	want.Refunds[0].Status = payment.RefundFailed
 	check("its failure")
 	d := made(c.Dispute(sandbox.Dispute{Session: sess.ID, Status: "warning_needs_response"}))(t)
-	want.Dispute = order.DisputeInquiry
+	want.Dispute, want.Disputed = order.DisputeInquiry, 1200
 	check("an inquiry")
 	for status, dispute := range map[string]order.Dispute{
 		"needs_response": order.DisputeOpen, "won": order.DisputeWon, "lost": order.DisputeLost, "warning_closed": order.DisputeNone,
 	} {
 		made(c.ChangeDispute(d.ID, status))(t)
-		want.Dispute = dispute
+		if want.Dispute, want.Disputed = dispute, 1200; dispute == order.DisputeNone {
+			want.Disputed = 0
+		}
 		check(status)
 	}
 	for _, ref := range []string{ref, r.ID, d.ID} {

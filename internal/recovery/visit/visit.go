@@ -15,7 +15,7 @@ import (
 
 // Ledger is what a check needs of the ledger.
 type Ledger interface {
-	Snapshot(ctx context.Context, key order.Key) (order.Snapshot, error)
+	Order(ctx context.Context, key order.Key) (order.View, error)
 	SyncWindow(ctx context.Context, environment string) (ledger.SyncWindow, error)
 	ImportSale(ctx context.Context, key order.Key, found ledger.Found) error
 	RecordPayment(ctx context.Context, p order.Assessment) (order.Snapshot, error)
@@ -91,15 +91,18 @@ const (
 	unknown               // the provider knows no such session
 )
 
-// check asks the provider, unless the webhook came meanwhile.
+// check asks the provider, unless the webhook came meanwhile: an order whose payment was not checked yet is on its way to a
+// worker.
 func (v *Visits) check(ctx context.Context, key order.Key) (result, error) {
-	before, err := v.Ledger.Snapshot(ctx, key)
+	before, err := v.Ledger.Order(ctx, key)
 	known := !errors.Is(err, ledger.ErrNotFound)
 	switch {
 	case err != nil && known:
 		return waiting, err
-	case known && before.Payment != order.PaymentPending:
+	case known && before.Facts.Payment != order.PaymentPending:
 		return settled, nil
+	case known && before.CheckedAt == nil:
+		return waiting, nil
 	}
 	environment := v.Environments[key.Environment]
 	facts, err := environment.Provider.Session(ctx, key.Session)

@@ -24,13 +24,14 @@ var (
 // shop is a ledger, a provider and Temporal, and what was asked of them.
 type shop struct {
 	payment.Provider
-	mu    sync.Mutex
-	known *order.PaymentState // nil while nobody has reported the session
-	facts payment.Facts
-	err   error
-	from  time.Time
-	calls int
-	did   []string
+	mu        sync.Mutex
+	known     *order.PaymentState // nil while nobody has reported the session
+	unchecked bool                // no worker has asked the provider yet
+	facts     payment.Facts
+	err       error
+	from      time.Time
+	calls     int
+	did       []string
 }
 
 func newShop() *shop {
@@ -60,13 +61,24 @@ func (s *shop) set(change func()) {
 	change()
 }
 
-func (s *shop) Snapshot(context.Context, order.Key) (order.Snapshot, error) {
+func (s *shop) Order(context.Context, order.Key) (order.View, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.known == nil {
-		return order.Snapshot{}, ledger.ErrNotFound
+		return order.View{}, ledger.ErrNotFound
 	}
-	return order.Snapshot{Payment: *s.known}, nil
+	v := order.View{Facts: order.Facts{Payment: *s.known}}
+	if !s.unchecked {
+		v.CheckedAt = &served
+	}
+	return v, nil
+}
+
+// asked is how often the provider was asked, and what was done.
+func (s *shop) asked() (int, []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls, s.did
 }
 
 func (s *shop) SyncWindow(context.Context, string) (ledger.SyncWindow, error) {
@@ -98,18 +110,19 @@ func TestVisitFindsWhatWasPaidAndNobodyReported(t *testing.T) {
 		calls  int
 		did    []string
 	}{
-		"paid":                       {func(*shop) {}, 1, []string{"import page", "start"}},
-		"the webhook came":           {func(s *shop) { s.known = &confirmed }, 0, nil},
-		"reported, and paid by now":  {func(s *shop) { s.known = &pending }, 1, []string{"import page", "signal"}},
-		"reported, and failed":       {func(s *shop) { s.known, s.facts.Status = &pending, payment.StatusFailed }, 1, []string{"signal"}},
-		"reported, and still unpaid": {func(s *shop) { s.known, s.facts.Status = &pending, payment.StatusProcessing }, 1, nil},
-		"not paid":                   {func(s *shop) { s.facts.Status = payment.StatusOpen }, 1, nil},
-		"not ours":                   {func(s *shop) { s.facts.Items[0].Refs = []string{"price_other"} }, 1, []string{"record ignored"}},
-		"from before":                {func(s *shop) { s.facts.Created = served.Add(-time.Minute) }, 1, nil},
-		"never served":               {func(s *shop) { s.from = time.Time{} }, 1, nil},
-		"of no known time":           {func(s *shop) { s.facts.Created = time.Time{} }, 1, nil},
-		"unknown to the provider":    {func(s *shop) { s.err = &payment.APIError{Status: 404} }, 1, nil},
-		"the provider is away":       {func(s *shop) { s.err = &payment.APIError{} }, 1, nil},
+		"paid":                             {func(*shop) {}, 1, []string{"import page", "start"}},
+		"the webhook came":                 {func(s *shop) { s.known = &confirmed }, 0, nil},
+		"reported, and paid by now":        {func(s *shop) { s.known = &pending }, 1, []string{"import page", "signal"}},
+		"reported, on its way to a worker": {func(s *shop) { s.known, s.unchecked = &pending, true }, 0, nil},
+		"reported, and failed":             {func(s *shop) { s.known, s.facts.Status = &pending, payment.StatusFailed }, 1, []string{"signal"}},
+		"reported, and still unpaid":       {func(s *shop) { s.known, s.facts.Status = &pending, payment.StatusProcessing }, 1, nil},
+		"not paid":                         {func(s *shop) { s.facts.Status = payment.StatusOpen }, 1, nil},
+		"not ours":                         {func(s *shop) { s.facts.Items[0].Refs = []string{"price_other"} }, 1, []string{"record ignored"}},
+		"from before":                      {func(s *shop) { s.facts.Created = served.Add(-time.Minute) }, 1, nil},
+		"never served":                     {func(s *shop) { s.from = time.Time{} }, 1, nil},
+		"of no known time":                 {func(s *shop) { s.facts.Created = time.Time{} }, 1, nil},
+		"unknown to the provider":          {func(s *shop) { s.err = &payment.APIError{Status: 404} }, 1, nil},
+		"the provider is away":             {func(s *shop) { s.err = &payment.APIError{} }, 1, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -121,8 +134,8 @@ func TestVisitFindsWhatWasPaidAndNobodyReported(t *testing.T) {
 					time.Sleep(500 * time.Millisecond)
 				}
 				synctest.Wait()
-				if s.calls != c.calls || !slices.Equal(s.did, c.did) {
-					t.Errorf("%d calls, did %v; want %d, %v", s.calls, s.did, c.calls, c.did)
+				if calls, did := s.asked(); calls != c.calls || !slices.Equal(did, c.did) {
+					t.Errorf("%d calls, did %v; want %d, %v", calls, did, c.calls, c.did)
 				}
 			})
 		})
@@ -139,8 +152,8 @@ func TestWebhookThatComesInTimeCausesNoCall(t *testing.T) {
 		confirmed := order.PaymentConfirmed
 		s.set(func() { s.known = &confirmed })
 		time.Sleep(time.Minute)
-		if s.calls != 0 {
-			t.Errorf("%d calls", s.calls)
+		if calls, _ := s.asked(); calls != 0 {
+			t.Errorf("%d calls", calls)
 		}
 	})
 }
@@ -156,8 +169,8 @@ func TestSessionThatStaysUnpaidIsAskedForLessAndLess(t *testing.T) {
 			v.Seen(key, "198.51.100.1")
 			time.Sleep(time.Second)
 			synctest.Wait()
-			if s.calls > last {
-				last = s.calls
+			if calls, _ := s.asked(); calls > last {
+				last = calls
 				at = append(at, time.Since(began).Round(time.Second))
 			}
 		}
@@ -195,8 +208,8 @@ func TestFloodIsBounded(t *testing.T) {
 					time.Sleep(100 * time.Millisecond)
 				}
 				synctest.Wait()
-				if s.calls > c.most || s.calls == 0 {
-					t.Errorf("%d calls, want at most %d", s.calls, c.most)
+				if calls, _ := s.asked(); calls > c.most || calls == 0 {
+					t.Errorf("%d calls, want at most %d", calls, c.most)
 				}
 			})
 		})
