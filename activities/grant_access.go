@@ -21,7 +21,7 @@ var errUnknownKind = errors.New("access is pending of a kind that this worker do
 // transaction, so it happens whole or not at all, and what is finished is left as it is: a second run issues nothing.
 func (a *Activities) GrantAccess(ctx context.Context, in GrantAccessInput) (GrantAccessResult, error) {
 	failpoint.Hit("access.before_claim")
-	issued, now, err := a.Ledger.GrantLocal(ctx, in.Key, a.localKinds(), a.issue)
+	issued, now, err := a.Ledger.GrantLocal(ctx, in.Key, a.localKinds(), func(e order.Entitlement) ([]order.Grant, error) { return a.issue(in.Key, e) })
 	if err != nil {
 		return GrantAccessResult{}, a.broken(ctx, order.StepAccess, in.Key, err)
 	}
@@ -45,8 +45,16 @@ func (a *Activities) localKinds() []order.AccessKind {
 	return kinds
 }
 
+// testKey begins the licence keys of test sales, so that nobody takes them for sold ones.
+const testKey = "TEST-"
+
+// isTest says that an order was not paid with real money.
+func (a *Activities) isTest(key order.Key) bool {
+	return a.Environments[key.Environment].Mode == order.Test
+}
+
 // issue asks the kind that gives this access.
-func (a *Activities) issue(e order.Entitlement) ([]order.Grant, error) {
+func (a *Activities) issue(key order.Key, e order.Entitlement) ([]order.Grant, error) {
 	for _, k := range a.Kinds {
 		if k.Kind() != e.Kind {
 			continue
@@ -55,6 +63,9 @@ func (a *Activities) issue(e order.Entitlement) ([]order.Grant, error) {
 		grants := make([]order.Grant, len(issued))
 		for i, g := range issued {
 			grants[i] = order.Grant{Unit: g.Unit, Secret: g.Secret}
+			if g.Secret != "" && a.isTest(key) {
+				grants[i].Secret = testKey + g.Secret
+			}
 		}
 		return grants, err
 	}

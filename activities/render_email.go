@@ -37,7 +37,7 @@ func (a *Activities) render(d ledger.EmailData, generation int) (ledger.Rendered
 
 // content is what the message says.
 func (a *Activities) content(d ledger.EmailData) email.Access {
-	c := email.Access{ShopName: a.cfg.ShopName, BuyerName: d.Name, OrderRef: string(d.Reference), Link: order.LinkPlaceholder}
+	c := email.Access{ShopName: a.cfg.ShopName, BuyerName: d.Name, OrderRef: string(d.Reference), Link: order.LinkPlaceholder, Test: a.isTest(d.Key)}
 	at := map[string]int{}
 	for _, g := range d.Grants {
 		if g.State == order.AccessRevoked || g.State == order.AccessHeld {

@@ -3,6 +3,7 @@ package activities_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -344,5 +345,24 @@ func TestResumedRunIsToldWhatIsDone(t *testing.T) {
 	b.exec(`UPDATE orders SET confirmed_at = now() - interval '31 days' WHERE session = $1`, b.key.Session)
 	if got := read(); got.OpenSeconds != 0 {
 		t.Errorf("after 31 days still open for %d seconds", got.OpenSeconds)
+	}
+}
+
+func TestLicenceKeysOfATestSaleAreMarked(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).granted()
+	v, err := b.ledger.Order(t.Context(), b.key)
+	b.must(err)
+	keys := 0
+	for _, g := range v.Grants {
+		if g.Secret != "" {
+			keys++
+			if !strings.HasPrefix(g.Secret, "TEST-") {
+				t.Errorf("a key of a test sale is not marked")
+			}
+		}
+	}
+	if keys == 0 {
+		t.Error("there is no licence key")
 	}
 }

@@ -36,6 +36,7 @@ type Access struct {
 	BuyerName string // as the buyer typed it; may be empty
 	OrderRef  string // what the buyer quotes to the shop
 	Link      string // order.LinkPlaceholder, in messages that are stored
+	Test      bool   // no real money was paid
 	Items     []AccessItem
 	Licenses  []LicenseLine
 }
@@ -74,6 +75,7 @@ func RenderAccess(a Access) (subject, text, html string, err error) {
 type accessPage struct {
 	Subject, Greeting, Shop, Ready, Button, LicensesTitle, OrderRef, Link string
 
+	Test     bool
 	Items    []labelled
 	Licenses []LicenseLine
 }
@@ -86,6 +88,7 @@ func newAccessPage(a Access) accessPage {
 		Shop:     nameOr(a.ShopName, "our shop"),
 		OrderRef: text.Line(a.OrderRef),
 		Link:     a.Link,
+		Test:     a.Test,
 	}
 	if name := text.Line(a.BuyerName); isName(name) {
 		p.Greeting = "Hello " + name + ","

@@ -255,3 +255,16 @@ func TestLinkCannotBreakOutOfItsAttribute(t *testing.T) {
 		t.Errorf("got %s; want %s", got, want)
 	}
 }
+
+func TestMessageAboutATestSaysSo(t *testing.T) {
+	t.Parallel()
+	const banner = "This is a test: no money was paid"
+	for _, test := range []bool{true, false} {
+		a := sample()
+		a.Test = test
+		_, text, html, err := email.RenderAccess(a)
+		if err != nil || strings.Contains(text, banner) != test || strings.Contains(html, banner) != test {
+			t.Errorf("test %v: %v\n%s", test, err, text)
+		}
+	}
+}

@@ -333,3 +333,16 @@ func TestHeadIsAnsweredLikeGet(t *testing.T) {
 		}
 	}
 }
+
+// A test sale must not be taken for a sold one.
+func TestPageOfATestEnvironmentSaysSo(t *testing.T) {
+	t.Parallel()
+	const banner = "This is a test order"
+	for environment, want := range map[string]bool{"test": true, "live": false} {
+		key := order.Key{Environment: environment, Session: "cs_" + environment + "_a1"}
+		s := newShop(t)
+		if page := get(s, "/orders/"+key.String()).Body.String(); strings.Contains(words(page), banner) != want {
+			t.Errorf("%s: the page is %s", environment, words(page))
+		}
+	}
+}

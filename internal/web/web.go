@@ -73,7 +73,7 @@ func New(deps Deps, config Config) (http.Handler, error) {
 
 	s := &server{log: deps.Log, base: strings.TrimRight(public.Path, "/"), https: public.Scheme == "https"}
 	s.pages, err = pages.New(pages.Deps{
-		Orders: deps.Orders, ValidSession: deps.validSession, Visits: deps.Visits, Resender: deps.Resender, Files: deps.Files, Kinds: deps.Kinds,
+		Orders: deps.Orders, ValidSession: deps.validSession, Test: deps.test, Visits: deps.Visits, Resender: deps.Resender, Files: deps.Files, Kinds: deps.Kinds,
 		Catalogue: deps.Catalogue, Log: deps.Log, Now: deps.Now,
 	}, pages.Config{Base: s.base, PageDownloadFor: config.PageDownloadFor, ShopName: config.ShopName, Contact: config.Contact})
 	if err != nil {
@@ -94,6 +94,9 @@ func (d Deps) validSession(key order.Key) bool {
 	environment, known := d.Environments[key.Environment]
 	return known && key.Valid() && environment.Provider.ValidSession(key.Session)
 }
+
+// test says whether the payments of an environment are not real.
+func (d Deps) test(environment string) bool { return d.Environments[environment].Mode == order.Test }
 
 type noVisits struct{}
 

@@ -36,6 +36,7 @@ type pageModel struct {
 	Headline   string
 	Paragraphs []string
 	Notice     string
+	Test       bool // no real money was paid
 	Downloads  []order.DownloadJSON
 	Licenses   []order.LicenseJSON
 	Elsewhere  []string // products whose access is given at another provider
@@ -69,6 +70,7 @@ func (s *Site) orderModel(v order.View, kind pageKind) *pageModel {
 		AskShop:    w.askShop,
 		Facts:      factLines(v),
 		Total:      v.Total.String(),
+		Test:       s.Test(v.Key.Environment),
 		Order:      string(v.Reference), // the session id opens the page, so it is not shown
 	}
 	for _, item := range v.Items {

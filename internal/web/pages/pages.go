@@ -48,7 +48,8 @@ type Files interface {
 // Deps is what the pages work with.
 type Deps struct {
 	Orders       Orders
-	ValidSession func(key order.Key) bool // whether a session of the key can exist
+	ValidSession func(key order.Key) bool      // whether a session of the key can exist
+	Test         func(environment string) bool // whether its payments are not real
 	Visits       Visits
 	Resender     Resender
 	Files        Files
