@@ -55,7 +55,7 @@ func (s *state) apply(st step, r result, now time.Time) {
 		// What the attempt came to changes nothing any more.
 	case st.do == decideRequest && r.class != order.ClassLedger:
 		s.requests = s.requests[1:] // it fails for a reason of its own, and must not hold up the order
-	case r.class == order.ClassLedger, st.do&facts != 0:
+	case r.class == order.ClassLedger, st.do&ledgerActions != 0:
 		s.outage(st, now)
 	default:
 		s.giveUp(st, r.class, r.reason)

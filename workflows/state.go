@@ -30,21 +30,22 @@ const (
 	continueAsNew
 )
 
-// facts are the actions after which the ledger can say something else. Nothing new starts while one of them is pending.
-const facts = readLedger | decideRequest | stopStep
+// ledgerActions are the actions after which the ledger can say something else. Nothing new starts while one of them is
+// pending.
+const ledgerActions = readLedger | decideRequest | stopStep
 
-// rules are the steps in the order of their priority, each with what has to be over before it starts: what is running, and
-// what is pending with a higher priority. An email holds up nothing, because its next attempt can be hours away.
+// rules are the steps in the order of their priority, each with what has to be over before it starts: it waits while one of
+// those runs, or is pending in a row above. An email holds up nothing, because its next attempt can be hours away.
 var rules = []struct{ do, after action }{
 	{readLedger, readLedger},
 	{decideRequest, readLedger | decideRequest},
-	{stopStep, facts},
-	{confirmPayment, facts | confirmPayment | checkReversal | changeAccess | grantAccess},
-	{checkReversal, facts | confirmPayment | checkReversal | grantAccess},
-	{changeAccess, facts | grantAccess | changeAccess},
-	{grantAccess, facts | confirmPayment | checkReversal | changeAccess | grantAccess},
-	{sendEmail, facts | confirmPayment | checkReversal | changeAccess | grantAccess | sendEmail},
-	{notifyOwner, facts | notifyOwner},
+	{stopStep, ledgerActions},
+	{confirmPayment, ledgerActions | confirmPayment | checkReversal | changeAccess | grantAccess},
+	{checkReversal, ledgerActions | confirmPayment | checkReversal | grantAccess},
+	{changeAccess, ledgerActions | grantAccess | changeAccess},
+	{grantAccess, ledgerActions | confirmPayment | checkReversal | changeAccess | grantAccess},
+	{sendEmail, ledgerActions | confirmPayment | checkReversal | changeAccess | grantAccess | sendEmail},
+	{notifyOwner, ledgerActions | notifyOwner},
 }
 
 // step is what comes next.
@@ -83,6 +84,7 @@ type request struct {
 // state is one run of an order: the facts as the ledger had them last, and what is pending besides.
 type state struct {
 	order.Snapshot
+	// Set by messages and outages, cleared when the step that answers them begins.
 	unread bool // the ledger knows the order and this run has not read it yet
 
 	refresh   bool // the ledger may know more than the snapshot

@@ -11,7 +11,7 @@ import (
 
 // storeReversal keeps an event about a refund or a dispute, and notes on its order that there may be something new. The
 // order is known by the payment's reference, or by the session where the event names one. An event brings no order into
-// being here: the session may be from before Handover served the environment, which only the provider can say.
+// being here: the session may be from before Handover served the environment, which only the provider can say. Without an order the event's row is what waits: Unattached lists it.
 const storeReversal = `
 WITH known AS MATERIALIZED (
     SELECT coalesce((SELECT session FROM orders WHERE environment = @environment AND payment_ref = @payment_ref ORDER BY created_at LIMIT 1),

@@ -37,7 +37,8 @@ UPDATE webhook_events SET dispatched_at = coalesce(dispatched_at, now()) WHERE e
 
 // queueOrder writes the payment's facts. owed_at is set once, when the catalogue knows all of what was bought; the
 // statements after this one see by owed_at = now() that it was set by this transaction. Of a session that is not ours
-// nothing of the buyer is kept.
+// nothing of the buyer is kept. A refund or dispute that came before its sale waits in webhook_events: it is found by the
+// payment here, and reversal_due_at makes the run ask before it grants.
 func queueOrder(b *pgx.Batch, p order.Assessment) {
 	var amount *int64
 	if p.Total.Currency != "" {
