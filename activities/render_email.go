@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"fmt"
 	"strconv"
 
 	"handover/internal/email"
@@ -20,10 +21,14 @@ func (a *Activities) render(d ledger.EmailData, generation int) (ledger.Rendered
 	if err != nil {
 		return ledger.Rendered{}, err
 	}
+	if generation > 1 {
+		subject += fmt.Sprintf(" (sent again, no. %d)", generation)
+	}
 	hash := link.Hash(token)
 	return ledger.Rendered{
 		Message: order.Message{
 			From: a.cfg.From, To: d.Address, ReplyTo: a.cfg.ReplyTo, Subject: subject, Text: text, HTML: html,
+			EntityRef: fmt.Sprintf("%s/%d", d.Reference, generation),
 			Tags: []order.Tag{
 				{Name: order.TagEnvironment, Value: d.Key.Environment},
 				{Name: order.TagSession, Value: d.Key.Session},

@@ -18,6 +18,8 @@ const (
 	nameWebhook     = "last webhook"
 	nameEmailEvents = "email events"
 	nameReconcile   = "last reconcile"
+	nameSales       = "missed sales"
+	nameLastAlert   = "last alert"
 	nameLinks       = "link_secrets"
 )
 
@@ -26,6 +28,8 @@ const (
 	quiet = 30 * 24 * time.Hour
 	// overdue is how old the last reconciliation may be: it runs every ten minutes.
 	overdue = time.Hour
+	// blind is how old the high-water mark of an environment may be: what is missed meanwhile is not found.
+	blind = 24 * time.Hour
 )
 
 // database checks the database, and what it holds about webhooks, the reconciliation and pending messages.
@@ -59,8 +63,14 @@ func (s Shop) database(ctx context.Context) []Check {
 	if s.Config != nil {
 		for _, e := range s.environments() {
 			list = append(list, lastWebhook(e, h))
+			if known, served := h.SalesKnown[e.Name]; served {
+				list = append(list, missedSales(e, known, h))
+			}
 		}
 		list = append(list, s.emailEvents(h), s.links(h))
+		if !h.LastAlert.IsZero() {
+			list = append(list, lastAlert(h))
+		}
 	}
 	at, err := l.ReconciledAt(ctx)
 	if err != nil {
@@ -109,6 +119,27 @@ func (s Shop) links(h ledger.Health) Check {
 		}
 	}
 	return good(nameLinks, text.Count(len(s.Config.LinkSecrets), "secret"))
+}
+
+// missedSales notices a provider's list that cannot be read, while the reconciliation as such goes on.
+func missedSales(e config.Environment, known time.Time, h ledger.Health) Check {
+	const next = "The worker's log says why the provider's list cannot be read. To try it now: starter reconcile"
+	switch age := h.Now.Sub(known); {
+	case age > blind:
+		return fail(nameSales, "searched for up to "+text.Age(age)+" ago: a sale whose webhook is lost is not found", next).of(e.Name)
+	case age > overdue:
+		return warn(nameSales, "searched for up to "+text.Age(age)+" ago, and should be every ten minutes", next).of(e.Name)
+	}
+	return good(nameSales, "searched for up to "+text.Age(h.Now.Sub(known))+" ago").of(e.Name)
+}
+
+// lastAlert notices that the owner cannot be reached: an alert is not repeated.
+func lastAlert(h ledger.Health) Check {
+	at := text.Age(h.Now.Sub(h.LastAlert)) + " ago"
+	if h.AlertFailed {
+		return fail(nameLastAlert, "the one of "+at+" did not arrive", "Check [alerts]: the worker's log has the response. What needs you: starter list --attention")
+	}
+	return good(nameLastAlert, "sent "+at)
 }
 
 // lastReconcile notices a stopped schedule, which does not report itself. A fresh shop has not had a run.

@@ -158,3 +158,36 @@ func TestADatabaseThatIsNotReadyIsToldApart(t *testing.T) {
 		}
 	}
 }
+
+func TestAnAlertThatDidNotArriveIsAFailure(t *testing.T) {
+	t.Parallel()
+	s, exec := kept(t)
+	const add = `INSERT INTO alert_messages (reason, claimed_at, outcome) VALUES ($1, now() - $2::interval, $3)`
+	if got := named(t, s, "last alert"); len(got) != 0 {
+		t.Errorf("before any: %q", got)
+	}
+	exec(add, "email_refused", 3*time.Hour, "told")
+	if got, want := named(t, s, "last alert"), []string{"ok: sent 3 h ago"}; !agree(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	exec(add, "email_misconfigured", 2*time.Hour, "failed")
+	if got, want := named(t, s, "last alert"), []string{"failure: the one of 2 h ago did not arrive"}; !agree(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestASearchForMissedSalesThatStandsStillIsNoticed(t *testing.T) {
+	t.Parallel()
+	s, exec := kept(t)
+	const add = `INSERT INTO sales_lists (environment, complete_until) VALUES ($1, now() - $2::interval)`
+	exec(add, "live", 25*time.Hour)
+	exec(add, "test", 2*time.Hour)
+	want := []string{"live failure: searched for up to 25 h ago", "test warning: searched for up to 2 h ago"}
+	if got := named(t, s, "missed sales"); !agree(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	exec(`UPDATE sales_lists SET complete_until = now() - interval '5 minutes'`)
+	if got, want := named(t, s, "missed sales"), []string{"live ok: searched for", "test ok: searched for"}; !agree(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -16,6 +16,8 @@ type Message struct {
 	Text    string `json:"text"`
 	HTML    string `json:"html"`
 	Tags    []Tag  `json:"tags,omitempty"`
+	// EntityRef is another for each generation, so that mail programs do not fold a resend into the earlier message.
+	EntityRef string `json:"entity_ref,omitempty"`
 }
 
 // Tag is a name and a value that the provider gives back in its events: ASCII letters, digits, underscore and dash.

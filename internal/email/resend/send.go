@@ -53,6 +53,9 @@ func request(m order.Message) *sdk.SendEmailRequest {
 		Text:    m.Text,
 		Html:    m.HTML,
 	}
+	if m.EntityRef != "" { // https://resend.com/docs/dashboard/emails/custom-headers
+		r.Headers = map[string]string{"X-Entity-Ref-ID": m.EntityRef}
+	}
 	for _, t := range m.Tags {
 		r.Tags = append(r.Tags, sdk.Tag{Name: t.Name, Value: t.Value})
 	}

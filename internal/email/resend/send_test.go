@@ -281,3 +281,20 @@ func TestADeadConnectionIsNotSentTwice(t *testing.T) {
 		t.Errorf("%d requests for two sends", n)
 	}
 }
+
+// Mail programs fold messages of one subject, and hide the new link as quoted text.
+func TestAGenerationIsAMessageOfItsOwnToMailPrograms(t *testing.T) {
+	t.Parallel()
+	p, in := api(t, accepting)
+	for _, ref := range []string{"", "HO-7K3M9QXT/2"} {
+		m := letter
+		m.EntityRef = ref
+		if _, err := p.Send(t.Context(), key, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bodies := in.all()
+	if strings.Contains(bodies[0].body, "headers") || !strings.Contains(bodies[1].body, `"X-Entity-Ref-ID":"HO-7K3M9QXT/2"`) {
+		t.Errorf("sent %s and %s", bodies[0].body, bodies[1].body)
+	}
+}
