@@ -56,6 +56,7 @@ WITH ours AS MATERIALIZED (
     FROM locked
     WHERE b.environment = @environment AND b.session = @session AND b.kind = 'email' AND b.subject = (@generation::int)::text
       AND b.finished_at IS NULL AND b.stopped_at IS NOT NULL AND b.superseded_at IS NULL
+      AND @delivery <> 'failed' -- which proves no acceptance
     RETURNING 1
 ), cleared AS (
     DELETE FROM attention
@@ -76,7 +77,7 @@ WITH locked AS MATERIALIZED (
     SELECT FROM orders WHERE environment = @environment AND session = @session FOR NO KEY UPDATE
 ), evidence AS (
     SELECT message_id FROM email_evidence
-    WHERE environment = @environment AND session = @session AND generation::text = @subject ORDER BY received_at LIMIT 1
+    WHERE environment = @environment AND session = @session AND generation::text = @subject AND delivery <> 'failed' ORDER BY received_at LIMIT 1
 ), done AS (
     UPDATE obligations b SET finished_at = coalesce(b.first_attempt_at, now()), provider_id = evidence.message_id,
         token = NULL, claim_expires_at = NULL, failure_class = NULL

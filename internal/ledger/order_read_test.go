@@ -189,3 +189,23 @@ func TestStrangeTagsDoNotSpoilTheOrder(t *testing.T) {
 		t.Errorf("the order has the evidence %q", got)
 	}
 }
+
+// An event that the message failed does not say that the provider had taken it.
+func TestFailedEventProvesNoAcceptance(t *testing.T) {
+	t.Parallel()
+	b := newEnv(t).tried(kim)
+	if ok, err := b.AcceptByEvidence(t.Context(), b.work(1), ""); err != nil || ok {
+		t.Errorf("without an event: %v, %v", ok, err)
+	}
+	b.tell(b.emailEvent("early", "1", "msg", order.DeliveryFailed))
+	if ok, err := b.AcceptByEvidence(t.Context(), b.work(1), ""); err != nil || ok {
+		t.Errorf("by a failed event: %v, %v", ok, err)
+	}
+	b.must(b.Stop(t.Context(), b.work(1), "", order.ClassUncertain, order.ReasonEmailUncertain))
+	if e := b.report(b.emailEvent("late", "1", "msg", order.DeliveryFailed)); e.Settled || !e.Ours || b.view().Facts.Email != order.EmailUncertain {
+		t.Errorf("a failed event settles: %+v, %s", e, b.view().Facts.Email)
+	}
+	if e := b.report(b.emailEvent("proof", "1", "msg", order.DeliveryDelivered)); !e.Settled || b.view().Facts.Email != order.EmailAccepted {
+		t.Errorf("a delivered one does not: %+v, %s", e, b.view().Facts.Email)
+	}
+}

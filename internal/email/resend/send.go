@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 
 	sdk "github.com/resend/resend-go/v2"
 
@@ -78,12 +79,28 @@ func validKey(key string) bool {
 // a log unchecked.
 func errorName(body []byte) string {
 	var said struct {
-		Name string `json:"name"`
+		Name    string `json:"name"`
+		Message string `json:"message"`
 	}
 	if json.Unmarshal(body, &said) != nil || !documented[said.Name] {
 		return ""
 	}
+	if said.Name == "validation_error" {
+		return validationOf(strings.ToLower(said.Message))
+	}
 	return said.Name
+}
+
+// validationOf tells a fault of the shop's settings from one of the message: Resend calls both validation_error, and only
+// its text says which. The text is read for that and goes nowhere.
+func validationOf(message string) string {
+	switch {
+	case strings.Contains(message, "api key"):
+		return "invalid_api_key"
+	case strings.Contains(message, "`from`") || strings.Contains(message, "from field") || strings.Contains(message, "domain is not verified"):
+		return "invalid_from_address"
+	}
+	return "validation_error"
 }
 
 // documented are the names of https://resend.com/docs/api-reference/errors.

@@ -150,6 +150,12 @@ func TestAnErrorKeepsStatusNameAndWait(t *testing.T) {
 		want   email.SendError
 	}{
 		{"validation", 422, "", named("validation_error"), email.SendError{Status: 422, Name: "validation_error"}},
+		{"validation of the API key", 400, "", `{"statusCode":400,"name":"validation_error","message":"API key is invalid"}`,
+			email.SendError{Status: 400, Name: "invalid_api_key"}},
+		{"validation of the sender", 422, "", "{\"name\":\"validation_error\",\"message\":\"Invalid `from` field. private@example.com\"}",
+			email.SendError{Status: 422, Name: "invalid_from_address"}},
+		{"validation of the domain", 403, "", `{"name":"validation_error","message":"The example.com domain is not verified."}`,
+			email.SendError{Status: 403, Name: "invalid_from_address"}},
 		{"bad key", 400, "", named("invalid_idempotency_key"), email.SendError{Status: 400, Name: "invalid_idempotency_key"}},
 		{"wrong API key", 401, "", named("validation_error"), email.SendError{Status: 401, Name: "validation_error"}},
 		{"domain", 403, "", named("invalid_api_key"), email.SendError{Status: 403, Name: "invalid_api_key"}},

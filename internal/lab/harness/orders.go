@@ -26,7 +26,7 @@ func WorkflowID(session string) string { return "order:test:" + session }
 
 var (
 	linkPattern    = regexp.MustCompile(`https?://[^\s"<>]+/d/([A-Za-z0-9_-]{43})`)
-	licensePattern = regexp.MustCompile(`\b[0-9A-HJKMNP-TV-Z]{5}(?:-[0-9A-HJKMNP-TV-Z]{5}){4}\b`)
+	licensePattern = regexp.MustCompile(`\b(?:TEST-)?[0-9A-HJKMNP-TV-Z]{5}(?:-[0-9A-HJKMNP-TV-Z]{5}){4}\b`)
 )
 
 // Link is the link in a message, and its token; empty when there is none.
