@@ -180,6 +180,15 @@ WHERE environment = @environment AND event_id = @event AND (SELECT count(*) FROM
 	return safe("mark an event dispatched", err)
 }
 
+// EventPending says whether an event of an order came after its payment was checked last: a worker is to check it again.
+func (l *Ledger) EventPending(ctx context.Context, key order.Key) (pending bool, err error) {
+	err = l.pool.QueryRow(ctx, `
+SELECT EXISTS (SELECT FROM webhook_events e JOIN orders o ON o.environment = e.environment AND o.session = e.session
+               WHERE e.environment = @environment AND e.session = @session AND (o.looked_at IS NULL OR e.received_at > o.looked_at))`,
+		orderArgs(key, nil)).Scan(&pending)
+	return pending, safe("look for a pending event", err)
+}
+
 // Undispatched is an event that has not reached its workflow.
 type Undispatched struct {
 	Key   order.Key

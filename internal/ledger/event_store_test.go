@@ -115,6 +115,26 @@ func TestEventThatNamesThePaymentOfAnOrderThatWaitsMakesItCheck(t *testing.T) {
 	}
 }
 
+func TestEventIsPendingUntilThePaymentIsCheckedAfterIt(t *testing.T) {
+	t.Parallel()
+	b := newEnv(t)
+	is := func(when string, want bool) {
+		t.Helper()
+		if got, err := b.EventPending(t.Context(), b.key); err != nil || got != want {
+			t.Errorf("%s: pending %v, %v", when, got, err)
+		}
+	}
+	is("unknown", false)
+	b.store(b.event("1"))
+	is("stored", true)
+	b.record(order.Assessment{Key: b.key, State: order.PaymentPending, Processing: true})
+	is("checked", false)
+	b.store(b.event("2"))
+	is("another", true)
+	b.pay()
+	is("paid", false)
+}
+
 func TestStoppedWorkIsNotRestartedByEvents(t *testing.T) {
 	t.Parallel()
 	b := newEnv(t).pay().give()

@@ -16,6 +16,7 @@ import (
 // Ledger is what a check needs of the ledger.
 type Ledger interface {
 	Order(ctx context.Context, key order.Key) (order.View, error)
+	EventPending(ctx context.Context, key order.Key) (bool, error)
 	SyncWindow(ctx context.Context, environment string) (ledger.SyncWindow, error)
 	ImportSale(ctx context.Context, key order.Key, found ledger.Found) error
 	RecordPayment(ctx context.Context, p order.Assessment) (order.Snapshot, error)
@@ -91,8 +92,7 @@ const (
 	unknown               // the provider knows no such session
 )
 
-// check asks the provider, unless the webhook came meanwhile: an order whose payment was not checked yet is on its way to a
-// worker.
+// check asks the provider, unless a webhook came in time.
 func (v *Visits) check(ctx context.Context, key order.Key) (result, error) {
 	before, err := v.Ledger.Order(ctx, key)
 	known := !errors.Is(err, ledger.ErrNotFound)
@@ -101,8 +101,10 @@ func (v *Visits) check(ctx context.Context, key order.Key) (result, error) {
 		return waiting, err
 	case known && before.Facts.Payment != order.PaymentPending:
 		return settled, nil
-	case known && before.CheckedAt == nil:
-		return waiting, nil
+	case known:
+		if busy, err := v.busy(ctx, before); busy || err != nil {
+			return waiting, err
+		}
 	}
 	environment := v.Environments[key.Environment]
 	facts, err := environment.Provider.Session(ctx, key.Session)
@@ -121,6 +123,14 @@ func (v *Visits) check(ctx context.Context, key order.Key) (result, error) {
 		return settled, v.heal(ctx, key, assessed)
 	}
 	return v.unreported(ctx, key, facts, assessed)
+}
+
+// busy says that a worker checks an order that waits anyhow: it has just done so, or a webhook is on its way to it.
+func (v *Visits) busy(ctx context.Context, before order.View) (bool, error) {
+	if before.CheckedAt == nil || time.Since(*before.CheckedAt) < firstPause {
+		return true, nil
+	}
+	return v.Ledger.EventPending(ctx, before.Key)
 }
 
 func failure(err error) order.Failure {

@@ -24,18 +24,19 @@ var (
 // shop is a ledger, a provider and Temporal, and what was asked of them.
 type shop struct {
 	payment.Provider
-	mu        sync.Mutex
-	known     *order.PaymentState // nil while nobody has reported the session
-	unchecked bool                // no worker has asked the provider yet
-	facts     payment.Facts
-	err       error
-	from      time.Time
-	calls     int
-	did       []string
+	mu      sync.Mutex
+	known   *order.PaymentState // nil while nobody has reported the session
+	checked time.Duration       // how long ago a worker asked the provider; 0 for never
+	pending bool                // a webhook is on its way to a worker
+	facts   payment.Facts
+	err     error
+	from    time.Time
+	calls   int
+	did     []string
 }
 
 func newShop() *shop {
-	return &shop{from: served, facts: payment.Facts{
+	return &shop{from: served, checked: time.Hour, facts: payment.Facts{
 		Session: key.Session, Created: served.Add(time.Hour), Mode: order.Live, Kind: order.SessionPayment, Status: payment.StatusPaid,
 		Items: []order.Item{{Line: 1, Refs: []string{"price_guide"}, Quantity: 1}},
 	}}
@@ -68,11 +69,14 @@ func (s *shop) Order(context.Context, order.Key) (order.View, error) {
 		return order.View{}, ledger.ErrNotFound
 	}
 	v := order.View{Facts: order.Facts{Payment: *s.known}}
-	if !s.unchecked {
-		v.CheckedAt = &served
+	if s.checked != 0 {
+		at := time.Now().Add(-s.checked)
+		v.CheckedAt = &at
 	}
 	return v, nil
 }
+
+func (s *shop) EventPending(context.Context, order.Key) (bool, error) { return s.pending, nil }
 
 // asked is how often the provider was asked, and what was done.
 func (s *shop) asked() (int, []string) {
@@ -113,7 +117,9 @@ func TestVisitFindsWhatWasPaidAndNobodyReported(t *testing.T) {
 		"paid":                             {func(*shop) {}, 1, []string{"import page", "start"}},
 		"the webhook came":                 {func(s *shop) { s.known = &confirmed }, 0, nil},
 		"reported, and paid by now":        {func(s *shop) { s.known = &pending }, 1, []string{"import page", "signal"}},
-		"reported, on its way to a worker": {func(s *shop) { s.known, s.unchecked = &pending, true }, 0, nil},
+		"reported, on its way to a worker": {func(s *shop) { s.known, s.checked = &pending, 0 }, 0, nil},
+		"reported, and checked just now":   {func(s *shop) { s.known, s.checked = &pending, time.Second }, 0, nil},
+		"reported again":                   {func(s *shop) { s.known, s.pending = &pending, true }, 0, nil},
 		"reported, and failed":             {func(s *shop) { s.known, s.facts.Status = &pending, payment.StatusFailed }, 1, []string{"signal"}},
 		"reported, and still unpaid":       {func(s *shop) { s.known, s.facts.Status = &pending, payment.StatusProcessing }, 1, nil},
 		"not paid":                         {func(s *shop) { s.facts.Status = payment.StatusOpen }, 1, nil},
