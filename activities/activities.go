@@ -35,6 +35,11 @@ type Config struct {
 	EmailWindow   time.Duration // how long after the first attempt another may start
 	EmailAttempts int
 
+	// How long after a failed attempt, the first, second and so on, Temporal makes the next.
+	PaymentWait, EmailWait func(attempt int) time.Duration
+	// Without progress an order's run is made to read the ledger again after the one, and a person is asked after the other.
+	StuckAfter, AttentionAfter time.Duration
+
 	// What steers a run. It gets these in the results of its activities, so that a replay under other settings decides as the
 	// run did.
 	OpenFor         time.Duration // how long a run listens after the delivery

@@ -10,8 +10,7 @@ import (
 
 // Owner is notified of what needs a person.
 type Owner interface {
-	Configured() bool
-	Notify(ctx context.Context, what order.Alert, now time.Time) error
+	notify.Owner
 	Remind(ctx context.Context, longest []notify.Waiting, total int, now time.Time) error
 }
 
@@ -30,37 +29,18 @@ type AlertOwnerResult struct {
 // there are. It is best effort: a failure is recorded and holds nothing up, because the order is on the attention list
 // anyway.
 func (a *Activities) AlertOwner(ctx context.Context, in AlertOwnerInput) (AlertOwnerResult, error) {
-	if !a.Owner.Configured() {
-		return AlertOwnerResult{Outcome: "nobody_to_tell"}, nil
-	}
-	what := order.Alert{Reason: in.Reason}
-	claimed, err := false, error(nil)
-	if in.Reason.Step() == "" {
-		claimed, err = a.Ledger.ClaimNotice(ctx, in.Reason)
-	} else {
-		what, err = a.Ledger.ClaimAlert(ctx, in.Reason)
-		claimed = what.Orders > 0
-	}
-	if err != nil {
+	alerts := notify.Alerts{Ledger: a.Ledger, Owner: a.Owner, Log: a.Log, Now: a.Now}
+	outcome, failure, err := alerts.About(ctx, in.Reason)
+	switch {
+	case err != nil:
 		return AlertOwnerResult{}, a.broken(ctx, stepAlert, in.Key, err)
-	}
-	if !claimed {
-		return AlertOwnerResult{Outcome: "told_before"}, nil
-	}
-	failure := a.Owner.Notify(ctx, what, a.Now())
-	write, cancel := detached(ctx)
-	defer cancel()
-	if err := a.Ledger.AlertEnded(write, in.Reason, failure == nil); err != nil {
-		a.Log.WarnContext(ctx, "the outcome of an alert could not be recorded", "reason", string(in.Reason), "error", err)
-	}
-	if failure != nil {
+	case failure != nil:
 		class, _ := classify(failure)
 		a.Outcomes.StepEnded(string(stepAlert), class)
-		a.Log.ErrorContext(ctx, "the owner could not be notified", "reason", string(in.Reason), "orders", what.Orders, "error", failure)
-		return AlertOwnerResult{Outcome: "failed"}, nil
+	case outcome == notify.Sent:
+		a.done(ctx, stepAlert, in.Key, string(in.Reason))
 	}
-	a.done(ctx, stepAlert, in.Key, string(in.Reason))
-	return AlertOwnerResult{Outcome: "told"}, nil
+	return AlertOwnerResult{Outcome: string(outcome)}, nil
 }
 
 // alertRest notifies the owner of what has come since the last message about its reason. Like every alert it is best

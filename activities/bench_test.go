@@ -96,6 +96,7 @@ func newBench(t *testing.T) *bench {
 		callTimeout: 10 * time.Second, mode: order.Test,
 		cfg: activities.Config{
 			From: "Shop <orders@shop.example>", ShopName: "Shop", EmailLease: time.Minute, EmailWindow: 23 * time.Hour, EmailAttempts: 8,
+			PaymentWait: noWait, EmailWait: noWait,
 			OpenFor: openFor, AwaitPaymentFor: awaitPayment, PaymentGiveUp: giveUp, EmailGiveUp: giveUp,
 		},
 		products: []order.Product{{ID: "guide", Name: "The Guide", SoldAs: []string{"price_guide"}, Access: []order.AccessSpec{
@@ -343,3 +344,5 @@ func closedLedger(t *testing.T) *ledger.Ledger {
 	t.Cleanup(pool.Close)
 	return ledger.New(pool)
 }
+
+func noWait(int) time.Duration { return 0 }

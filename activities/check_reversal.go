@@ -74,14 +74,18 @@ func (a *Activities) reversalFailure(ctx context.Context, in CheckReversalInput,
 	class, said := classify(err)
 	if class == order.ClassRateLimited {
 		a.Outcomes.StepEnded(string(order.StepReversal), class)
-		return CheckReversalResult{Progress{WaitSeconds: seconds(pause(said, in.Turn)), GiveUpSeconds: seconds(a.cfg.PaymentGiveUp)}}, nil
+		wait := pause(said, in.Turn)
+		a.postpone(ctx, in.Key, wait)
+		return CheckReversalResult{Progress{WaitSeconds: seconds(wait), GiveUpSeconds: seconds(a.cfg.PaymentGiveUp)}}, nil
 	}
-	if class.Final() {
-		write, cancel := detached(ctx)
-		defer cancel()
-		if failure := a.Ledger.StopReversal(write, in.Key, class, order.ReasonFor(order.StepReversal, class)); failure != nil {
-			return CheckReversalResult{}, a.broken(ctx, order.StepReversal, in.Key, failure)
-		}
+	if !class.Final() {
+		a.postpone(ctx, in.Key, a.cfg.PaymentWait(attempt(ctx)))
+		return CheckReversalResult{}, a.failed(ctx, order.StepReversal, in.Key, class, err)
+	}
+	write, cancel := detached(ctx)
+	defer cancel()
+	if failure := a.Ledger.StopReversal(write, in.Key, class, order.ReasonFor(order.StepReversal, class)); failure != nil {
+		return CheckReversalResult{}, a.broken(ctx, order.StepReversal, in.Key, failure)
 	}
 	return CheckReversalResult{}, a.failed(ctx, order.StepReversal, in.Key, class, err)
 }

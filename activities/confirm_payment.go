@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"go.temporal.io/sdk/activity"
 
@@ -80,11 +81,24 @@ func (a *Activities) paymentFailure(ctx context.Context, in ConfirmPaymentInput,
 	switch {
 	case class == order.ClassRateLimited:
 		a.Outcomes.StepEnded(string(order.StepPayment), class)
-		return ConfirmPaymentResult{Progress{WaitSeconds: seconds(pause(said, in.Turn)), GiveUpSeconds: seconds(a.cfg.AwaitPaymentFor)}}, nil
+		wait := pause(said, in.Turn)
+		a.postpone(ctx, in.Key, wait)
+		return ConfirmPaymentResult{Progress{WaitSeconds: seconds(wait), GiveUpSeconds: seconds(a.cfg.AwaitPaymentFor)}}, nil
 	case class.Final():
 		return ConfirmPaymentResult{}, a.stopPayment(ctx, in, class, err)
 	}
+	a.postpone(ctx, in.Key, a.cfg.PaymentWait(attempt(ctx)))
 	return ConfirmPaymentResult{}, a.failed(ctx, order.StepPayment, in.Key, class, err)
+}
+
+// postpone states when the provider is asked again, so that the wait is not taken for a lack of progress. Where it cannot
+// be stated, a person may be asked too soon.
+func (a *Activities) postpone(ctx context.Context, key order.Key, wait time.Duration) {
+	write, cancel := detached(ctx)
+	defer cancel()
+	if err := a.Ledger.Postpone(write, key, wait); err != nil {
+		a.Log.WarnContext(ctx, "a wait could not be recorded", "order", key.String(), "error", err)
+	}
 }
 
 // stopPayment marks the order before the error ends the attempts.

@@ -22,7 +22,8 @@ type ReconcileResult struct {
 // Reconcile goes through everything in the ledger that should be under way, and in the end reminds the owner of what has
 // waited for a day. Going through it twice is safe.
 func (a *Activities) Reconcile(ctx context.Context) (ReconcileResult, error) {
-	stuck := recovery.Stuck{Ledger: a.Ledger, Runs: a.Runs, Log: a.Log, Heartbeat: func(checked int) { activity.RecordHeartbeat(ctx, checked) }}
+	stuck := recovery.Stuck{Ledger: a.Ledger, Runs: a.Runs, Log: a.Log,
+		StuckAfter: a.cfg.StuckAfter, AttentionAfter: a.cfg.AttentionAfter, Heartbeat: func(checked int) { activity.RecordHeartbeat(ctx, checked) }}
 	r, err := stuck.Run(ctx)
 	if err == nil {
 		err = a.Ledger.Reconciled(ctx, r)
@@ -33,6 +34,6 @@ func (a *Activities) Reconcile(ctx context.Context) (ReconcileResult, error) {
 	a.alertRest(ctx)
 	a.remind(ctx)
 	a.Outcomes.StepEnded(string(stepReconcile), "done")
-	a.Log.InfoContext(ctx, "reconciled", "checked", r.Checked, "repaired", r.Repaired, "left", r.Remaining)
+	a.Log.InfoContext(ctx, "reconciled", "checked", r.Checked, "repaired", r.Repaired, "left", r.Remaining, "marked", r.Marked)
 	return ReconcileResult{Checked: r.Checked, Repaired: r.Repaired, Left: r.Remaining}, nil
 }

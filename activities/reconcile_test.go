@@ -23,11 +23,17 @@ import (
 type runs struct {
 	events []error // one for each waiting event: whether it goes
 	grace  time.Duration
+	nudged []order.Key
 }
 
 func (*runs) Running(context.Context, order.Key) (bool, error) { return true, nil }
 func (*runs) Ensure(context.Context, order.Key) error          { return nil }
 func (*runs) Review(context.Context, order.Key) error          { return nil }
+
+func (r *runs) Replay(_ context.Context, key order.Key) error {
+	r.nudged = append(r.nudged, key)
+	return nil
+}
 
 func (r *runs) DispatchStale(_ context.Context, grace time.Duration, limit int) (handed, left int, err error) {
 	r.grace = grace
@@ -71,7 +77,7 @@ func (r *reminded) Remind(_ context.Context, longest []notify.Waiting, total int
 // pass runs one reconciliation over a ledger of its own.
 func pass(t *testing.T, l *ledger.Ledger, r activities.Runs, owner activities.Owner) activities.ReconcileResult {
 	t.Helper()
-	a := activities.New(activities.Deps{Ledger: l, Runs: r, Owner: owner, Outcomes: &counted{}, Log: slog.New(slog.DiscardHandler)}, activities.Config{})
+	a := activities.New(activities.Deps{Ledger: l, Runs: r, Owner: owner, Outcomes: &counted{}, Log: slog.New(slog.DiscardHandler)}, activities.Config{StuckAfter: 30 * time.Minute, AttentionAfter: 2 * time.Hour})
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 	env := suite.NewTestActivityEnvironment()
@@ -175,6 +181,43 @@ INSERT INTO attention (environment, session, step, reason, since) VALUES ($1, $2
 	pass(t, l, &runs{}, owner)
 	if read(); outcome != "failed" {
 		t.Errorf("a reminder that did not go is noted as %q", outcome)
+	}
+}
+
+// An open run is no proof of progress: what makes none is nudged after a while, and a person is asked after another.
+func TestPassNudgesAndMarksWhatMakesNoProgress(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		age            time.Duration
+		nudged, marked bool
+	}{
+		"young":     {20 * time.Minute, false, false},
+		"old":       {40 * time.Minute, true, false},
+		"hours old": {3 * time.Hour, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pool := testenv.Migrated(t)
+			l, owner, r := ledger.New(pool), &reminded{}, &runs{}
+			key := order.Key{Environment: "test", Session: "cs_test_" + rand.Text()}
+			if _, err := pool.Exec(t.Context(), `INSERT INTO orders (environment, session, created_at) VALUES ($1, $2, now() - $3::interval)`,
+				key.Environment, key.Session, c.age); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				pass(t, l, r, owner)
+			}
+			if nudged := len(r.nudged) == 2; nudged != c.nudged || len(r.nudged) == 1 {
+				t.Errorf("nudged %v", r.nudged)
+			}
+			v, err := l.Order(t.Context(), key)
+			if marked := v.Reason == order.ReasonNotProgressing; err != nil || marked != c.marked {
+				t.Errorf("reason %q, %v", v.Reason, err)
+			}
+			if alerted := len(owner.alerts) == 1; alerted != c.marked || len(owner.alerts) > 1 {
+				t.Errorf("alerts %+v", owner.alerts)
+			}
+		})
 	}
 }
 

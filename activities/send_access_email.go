@@ -82,7 +82,7 @@ func (a *Activities) unclaimed(ctx context.Context, w emailWork, err error) (Sen
 	case ledger.ClaimFinished, ledger.ClaimSuspended: // it is sent, or goes out when access is restored: the snapshot says which
 		return a.emailStands(ctx, w)
 	case ledger.ClaimHeld:
-		return a.emailWaits(w, denied.Until), nil
+		return a.emailWaits(pause(denied.Until, w.turn)), nil
 	case ledger.ClaimStopped:
 		// The attempt that stopped it died before it could say so: this one says it.
 		class := denied.Class
@@ -103,15 +103,18 @@ func (a *Activities) sendFailure(ctx context.Context, w emailWork, err error) (S
 	if class.Final() {
 		return a.stopEmail(ctx, w, class, order.ReasonFor(order.StepEmail, class), err)
 	}
-	limited := class == order.ClassRateLimited
+	limited, wait := class == order.ClassRateLimited, a.cfg.EmailWait(attempt(ctx))
+	if limited {
+		wait = pause(said, w.turn)
+	}
 	write, cancel := detached(ctx)
 	defer cancel()
-	if released := a.Ledger.Release(write, w.ObligationID, w.token, class, !limited); released != nil {
+	if released := a.Ledger.Release(write, w.ObligationID, w.token, class, !limited, wait); released != nil {
 		return SendAccessEmailResult{}, a.failed(ctx, order.StepEmail, w.Key, class, errors.Join(err, released))
 	}
 	if limited {
 		a.Outcomes.StepEnded(string(order.StepEmail), class)
-		return a.emailWaits(w, said), nil
+		return a.emailWaits(wait), nil
 	}
 	return SendAccessEmailResult{}, a.failed(ctx, order.StepEmail, w.Key, class, err)
 }
@@ -128,7 +131,7 @@ func (a *Activities) stopEmail(ctx context.Context, w emailWork, class order.Cla
 		// StopStep follows an error that is final; it reads the list again, and marks the order.
 		a.Log.WarnContext(ctx, "the email provider's list of sent mail could not be read this time", "order", w.Key.String(), "error", err)
 		if w.token != "" {
-			_ = a.Ledger.Release(write, w.ObligationID, w.token, class, true) // a claim that cannot be given back expires
+			_ = a.Ledger.Release(write, w.ObligationID, w.token, class, true, 0) // a claim that cannot be given back expires
 		}
 		return SendAccessEmailResult{}, a.failedFor(ctx, order.StepEmail, w.Key, class, reason, cause)
 	case err != nil:
@@ -154,6 +157,6 @@ func (a *Activities) emailStands(ctx context.Context, w emailWork) (SendAccessEm
 }
 
 // emailWaits asks the run to try again later.
-func (a *Activities) emailWaits(w emailWork, said time.Duration) SendAccessEmailResult {
-	return SendAccessEmailResult{Progress{WaitSeconds: seconds(pause(said, w.turn)), GiveUpSeconds: seconds(a.cfg.EmailGiveUp)}}
+func (a *Activities) emailWaits(wait time.Duration) SendAccessEmailResult {
+	return SendAccessEmailResult{Progress{WaitSeconds: seconds(wait), GiveUpSeconds: seconds(a.cfg.EmailGiveUp)}}
 }

@@ -120,6 +120,7 @@ func (r *recorder) workOn(facts *ledger.Ledger, queue string, steer steering, ow
 		Kinds: own, Sender: sender, Links: links, Outcomes: uncounted{}, Log: slog.New(slog.DiscardHandler),
 	}, activities.Config{
 		From: "Shop <orders@shop.example>", EmailLease: time.Minute, EmailWindow: 23 * time.Hour, EmailAttempts: 8,
+		PaymentWait: noWait, EmailWait: noWait,
 		OpenFor: steer.openFor, AwaitPaymentFor: steer.awaitPayment, PaymentGiveUp: steer.giveUp, EmailGiveUp: steer.giveUp,
 	})
 	cfg := config()
@@ -391,3 +392,5 @@ func (r *recorder) fault(f sandbox.Fault) {
 	_, err := r.sandbox.AddFault(f)
 	must(r.t, err)
 }
+
+func noWait(int) time.Duration { return 0 }

@@ -43,6 +43,7 @@ type stuckOrders struct {
 	Checked  int `json:"checked"`
 	Repaired int `json:"repaired"`
 	Left     int `json:"left"`
+	Marked   int `json:"marked"`
 }
 
 func (r *reconcileCommand) Run(c *console) error {
@@ -61,7 +62,7 @@ func (r *reconcileCommand) Run(c *console) error {
 		}
 
 		result := reconciliation{DryRun: r.DryRun, Environments: map[string]missed.Result{}}
-		if err := r.stuckOrders(cn, runs, &result); err != nil {
+		if err := r.stuckOrders(cn, runs, cfg, &result); err != nil {
 			return err
 		}
 		if err := r.missedSales(cn, runs, cfg, since, &result); err != nil {
@@ -90,12 +91,13 @@ func parseSince(written string) (time.Duration, error) {
 }
 
 // stuckOrders goes through the ledger.
-func (r *reconcileCommand) stuckOrders(cn *connection, runs dispatcher, sum *reconciliation) error {
+func (r *reconcileCommand) stuckOrders(cn *connection, runs dispatcher, cfg config.Config, sum *reconciliation) error {
 	stuck := recovery.Stuck{
-		Ledger: cn.ledger, Runs: runs, Log: telemetry.Logger(io.Discard), Age: minimumAge, DryRun: r.DryRun, Heartbeat: func(int) {},
+		Ledger: cn.ledger, Runs: runs, Log: telemetry.Logger(io.Discard), Age: minimumAge,
+		StuckAfter: cfg.Orders.StuckAfter, AttentionAfter: cfg.Orders.AttentionAfter, DryRun: r.DryRun, Heartbeat: func(int) {},
 	}
 	found, err := stuck.Run(cn.ctx)
-	sum.Orders = stuckOrders{Checked: found.Checked, Repaired: found.Repaired, Left: found.Remaining}
+	sum.Orders = stuckOrders{Checked: found.Checked, Repaired: found.Repaired, Left: found.Remaining, Marked: found.Marked}
 	sum.Checked, sum.Repaired, sum.Left = sum.Checked+found.Checked, sum.Repaired+found.Repaired, sum.Left+found.Remaining
 	return err
 }
@@ -154,12 +156,15 @@ func (r *reconcileCommand) report(c *console, sum reconciliation) error {
 
 // lines are the result as text.
 func (sum reconciliation) lines() (lines []string) {
-	repaired, started := "repaired", "were started"
+	repaired, started := "repaired", "were started or nudged"
 	if sum.DryRun {
-		repaired, started = "would be repaired", "would be started"
+		repaired, started = "would be repaired", "would be started or nudged"
 	}
 	if o := sum.Orders; o.Checked > 0 {
-		lines = append(lines, fmt.Sprintf("orders in the ledger: %d should be in progress, %d had no run and %s, %d left", o.Checked, o.Repaired, started, o.Left))
+		lines = append(lines, fmt.Sprintf("orders in the ledger: %d should be in progress, %d did not move and %s, %d left", o.Checked, o.Repaired, started, o.Left))
+	}
+	if o := sum.Orders; o.Marked > 0 {
+		lines = append(lines, fmt.Sprintf("orders that make no progress: %d need attention from now on: starter list --attention", o.Marked))
 	}
 	for _, name := range slices.Sorted(maps.Keys(sum.Environments)) {
 		lines = append(lines, salesLines(name, repaired, sum.Environments[name])...)

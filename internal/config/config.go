@@ -4,6 +4,7 @@ package config
 import (
 	"fmt"
 	"io"
+	"math"
 	"time"
 
 	"handover/internal/order"
@@ -74,6 +75,8 @@ type Orders struct {
 	OpenFor         time.Duration
 	AwaitPaymentFor time.Duration
 	PageDownloadFor time.Duration
+	StuckAfter      time.Duration // without progress, until the order's run is made to read the ledger again
+	AttentionAfter  time.Duration // without progress, until a person is asked
 }
 
 // Steps are the retry policies of the activities.
@@ -96,6 +99,12 @@ type Step struct {
 
 // StartToClose is how long one attempt may take, and so how long its claim lasts.
 func (s Step) StartToClose() time.Duration { return s.CallTimeout + 5*time.Second }
+
+// Wait is how long after an attempt that failed the next one begins.
+func (s Step) Wait(attempt int) time.Duration {
+	wait := float64(s.FirstWait) * math.Pow(s.Factor, float64(attempt-1))
+	return time.Duration(min(wait, float64(s.LongestWait)))
+}
 
 // SendWindow is how long after the first attempt an automatic send may still start: the provider's idempotency window
 // less a margin of an hour, or of a tenth of the window where that is less.

@@ -78,6 +78,8 @@ func defaults() Config {
 			OpenFor:         30 * 24 * time.Hour,
 			AwaitPaymentFor: 14 * 24 * time.Hour,
 			PageDownloadFor: 24 * time.Hour,
+			StuckAfter:      30 * time.Minute,
+			AttentionAfter:  2 * time.Hour,
 		},
 		Steps: DefaultSteps(),
 	}
@@ -204,6 +206,8 @@ func (r *reader) orders(t *table, o *Orders) {
 	t.duration("open_for", &o.OpenFor)
 	t.duration("await_payment_for", &o.AwaitPaymentFor)
 	t.duration("page_download_for", &o.PageDownloadFor)
+	t.duration("stuck_after", &o.StuckAfter)
+	t.duration("attention_after", &o.AttentionAfter)
 	t.done()
 	if o.OpenFor <= 0 {
 		r.p.add(t.at("open_for"), "must be longer than nothing; the default is 720h")
@@ -213,6 +217,12 @@ func (r *reader) orders(t *table, o *Orders) {
 	}
 	if o.PageDownloadFor < 0 {
 		r.p.add(t.at("page_download_for"), "must not be negative; 0s keeps downloads to the emailed link")
+	}
+	if o.StuckAfter < time.Second {
+		r.p.add(t.at("stuck_after"), "is %s; write 1s or more, the default is 30m", o.StuckAfter)
+	}
+	if o.AttentionAfter < o.StuckAfter {
+		r.p.add(t.at("attention_after"), "is %s, shorter than stuck_after (%s): an order is tried again before a person is asked", o.AttentionAfter, o.StuckAfter)
 	}
 }
 

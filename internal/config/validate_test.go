@@ -246,6 +246,8 @@ func TestSteps(t *testing.T) {
 		{name: "open_for", old: "[files]", new: "[orders]\nopen_for = \"0s\"\n[files]", want: `14: orders.open_for: must be longer`},
 		{name: "await_payment_for", old: "[files]", new: "[orders]\nawait_payment_for = \"-1h\"\n[files]", want: `14: orders.await_payment_for: must be longer`},
 		{name: "page_download_for", old: "[files]", new: "[orders]\npage_download_for = \"-1h\"\n[files]", want: `14: orders.page_download_for: must not be negative`},
+		{name: "stuck_after", old: "[files]", new: "[orders]\nstuck_after = \"10ms\"\n[files]", want: `14: orders.stuck_after: is 10ms; write 1s or more`},
+		{name: "attention_after", old: "[files]", new: "[orders]\nattention_after = \"20m\"\n[files]", want: `14: orders.attention_after: is 20m0s, shorter than stuck_after (30m0s)`},
 	})
 }
 

@@ -130,7 +130,7 @@ WITH locked AS MATERIALIZED (
       AND g.file = coalesce(d.file, '')
 ), cleared AS (
     DELETE FROM attention
-    WHERE environment = @environment AND session = @session AND step = 'access_change' AND EXISTS (SELECT FROM done)
+    WHERE environment = @environment AND session = @session AND step IN ('access_change', 'progress') AND EXISTS (SELECT FROM done)
       AND NOT EXISTS (SELECT FROM obligations b WHERE b.environment = @environment AND b.session = @session
                       AND b.kind = 'access_change' AND b.finished_at IS NULL AND b.stopped_at IS NOT NULL)
 )

@@ -44,6 +44,9 @@ func (l *Ledger) GrantLocal(ctx context.Context, key order.Key, kinds []order.Ac
 }
 
 const finishAccess = `
+WITH cleared AS (
+    DELETE FROM attention WHERE environment = @environment AND session = @session AND step = 'progress'
+)
 UPDATE obligations SET finished_at = now(), failure_class = NULL
 WHERE environment = @environment AND session = @session AND kind = 'access' AND access_kind = ANY (@kinds)
   AND finished_at IS NULL AND stopped_at IS NULL AND wanted = 'granted'

@@ -9,7 +9,7 @@ import (
 )
 
 // byUrgency is the sequence in which a person is shown what has stopped: first what keeps the buyer from the goods.
-const byUrgency = `array_position(ARRAY['payment', 'access', 'access_change', 'reversal', 'email'], step)`
+const byUrgency = `array_position(ARRAY['payment', 'access', 'access_change', 'reversal', 'email', 'progress'], step)`
 
 // attentionAgain ends an INSERT INTO attention of a step that may have stopped before: for the same reason it has waited
 // since then, for another one since now.

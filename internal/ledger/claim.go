@@ -147,7 +147,8 @@ WITH done AS (
     RETURNING superseded_at
 ), cleared AS (
     DELETE FROM attention
-    WHERE environment = @environment AND session = @session AND step = @kind AND EXISTS (SELECT FROM done WHERE superseded_at IS NULL)
+    WHERE environment = @environment AND session = @session AND (step = @kind AND EXISTS (SELECT FROM done WHERE superseded_at IS NULL)
+      OR step = 'progress' AND EXISTS (SELECT FROM done))
 )
 SELECT FROM done`, w.args(pgx.StrictNamedArgs{"token": token, "provider_id": providerID})).
 		Exec(func(tag pgconn.CommandTag) error { finished = tag; return nil })
@@ -158,14 +159,15 @@ SELECT FROM done`, w.args(pgx.StrictNamedArgs{"token": token, "provider_id": pro
 
 // Release gives the claim back after a failed attempt, so that the next one need not wait for its expiry. An attempt
 // that does not count (a rate limit) is taken off the count. The window stays where it began: an attempt that counted may
-// have been taken off the count since, by a retry, and nothing says any more that this one was the first.
-func (l *Ledger) Release(ctx context.Context, w ObligationID, token string, class order.Class, counts bool) error {
+// have been taken off the count since, by a retry, and nothing says any more that this one was the first. wait is how long
+// the next attempt takes to come.
+func (l *Ledger) Release(ctx context.Context, w ObligationID, token string, class order.Class, counts bool, wait time.Duration) error {
 	tag, err := l.pool.Exec(ctx, `
 UPDATE obligations SET token = NULL, claim_expires_at = NULL, failure_class = @class,
-    attempts = attempts - CASE WHEN @counts THEN 0 ELSE 1 END
+    next_attempt_at = clock_timestamp() + @wait::interval, attempts = attempts - CASE WHEN @counts THEN 0 ELSE 1 END
 WHERE environment = @environment AND session = @session AND kind = @kind AND subject = @subject
   AND token = @token::uuid AND claim_expires_at > clock_timestamp() AND finished_at IS NULL`,
-		w.args(pgx.StrictNamedArgs{"token": token, "class": class, "counts": counts}))
+		w.args(pgx.StrictNamedArgs{"token": token, "class": class, "counts": counts, "wait": wait}))
 	return lost(tag.RowsAffected(), safe("release a step", err))
 }
 

@@ -87,7 +87,7 @@ func (b *env) modelStep(rt *rapid.T, m *claimModel, step string) {
 		}
 	case "release", "limit":
 		spent := step == "release"
-		if token != "" && b.agrees(rt, step, m.holds(token), b.Release(b.t.Context(), b.work(1), token, order.ClassRetry, spent)) {
+		if token != "" && b.agrees(rt, step, m.holds(token), b.Release(b.t.Context(), b.work(1), token, order.ClassRetry, spent, 0)) {
 			m.free()
 			if !spent { // the window stays: an attempt from before a retry may have arrived
 				m.attempts--

@@ -63,7 +63,7 @@ func TestStaleClaimChangesNothing(t *testing.T) {
 		if err := b.Finish(t.Context(), b.work(1), stale.Token, "msg"); !errors.Is(err, ledger.ErrLeaseLost) {
 			t.Errorf("taken by another %v: finished with %v", taken, err)
 		}
-		if err := b.Release(t.Context(), b.work(1), stale.Token, order.ClassRetry, true); !errors.Is(err, ledger.ErrLeaseLost) {
+		if err := b.Release(t.Context(), b.work(1), stale.Token, order.ClassRetry, true, 0); !errors.Is(err, ledger.ErrLeaseLost) {
 			t.Errorf("taken by another %v: released with %v", taken, err)
 		}
 		if taken {
@@ -102,7 +102,7 @@ func TestAttemptsEndAtTheCap(t *testing.T) {
 		if claim.Attempts != attempt {
 			t.Errorf("attempt %d is counted as %d", attempt, claim.Attempts)
 		}
-		b.must(b.Release(t.Context(), b.work(1), claim.Token, order.ClassUnknown, true))
+		b.must(b.Release(t.Context(), b.work(1), claim.Token, order.ClassUnknown, true, 0))
 	}
 	_, err := b.ClaimEmail(t.Context(), b.work(1), two, render)
 	if d := denied(t, err); d.Why != ledger.ClaimExhausted {
@@ -118,7 +118,7 @@ func TestNothingIsSentPastTheWindow(t *testing.T) {
 	t.Parallel()
 	b := newEnv(t).pay().give()
 	claim := b.claim(1)
-	b.must(b.Release(t.Context(), b.work(1), claim.Token, order.ClassUnknown, true))
+	b.must(b.Release(t.Context(), b.work(1), claim.Token, order.ClassUnknown, true, 0))
 	b.exec(`UPDATE obligations SET first_attempt_at = clock_timestamp() - $2::interval WHERE session = $1 AND kind = 'email'`, b.key.Session, terms.Window)
 	_, err := b.ClaimEmail(t.Context(), b.work(1), terms, render)
 	if d := denied(t, err); d.Why != ledger.ClaimPastWindow {
@@ -135,7 +135,7 @@ func TestRateLimitSpendsNothing(t *testing.T) {
 	t.Parallel()
 	b := newEnv(t).pay().give()
 	claim := b.claim(1)
-	b.must(b.Release(t.Context(), b.work(1), claim.Token, order.ClassRateLimited, false))
+	b.must(b.Release(t.Context(), b.work(1), claim.Token, order.ClassRateLimited, false, 0))
 	first := b.view().Emails[0].FirstAttemptAt
 	if e := b.view().Emails[0]; e.Attempts != 0 || first == nil || e.Class != order.ClassRateLimited {
 		t.Fatalf("limited at the first attempt: %d attempts, first at %v, class %s", e.Attempts, first, e.Class)
@@ -144,9 +144,9 @@ func TestRateLimitSpendsNothing(t *testing.T) {
 	if claim.Attempts != 1 {
 		t.Errorf("the next attempt is counted as %d", claim.Attempts)
 	}
-	b.must(b.Release(t.Context(), b.work(1), claim.Token, order.ClassUnknown, true))
+	b.must(b.Release(t.Context(), b.work(1), claim.Token, order.ClassUnknown, true, 0))
 	claim = b.claim(1)
-	b.must(b.Release(t.Context(), b.work(1), claim.Token, order.ClassRateLimited, false))
+	b.must(b.Release(t.Context(), b.work(1), claim.Token, order.ClassRateLimited, false, 0))
 	if e := b.view().Emails[0]; e.Attempts != 1 || e.FirstAttemptAt == nil || !e.FirstAttemptAt.Equal(*first) {
 		t.Errorf("limited after one that may have arrived: %d attempts, first at %v and before %v", e.Attempts, e.FirstAttemptAt, first)
 	}
@@ -166,14 +166,14 @@ func (b *env) retry(id string) order.Decision {
 func TestRateLimitAfterARetryKeepsTheWindow(t *testing.T) {
 	t.Parallel()
 	b := newEnv(t).pay().give()
-	b.must(b.Release(t.Context(), b.work(1), b.claim(1).Token, order.ClassUnknown, true))
+	b.must(b.Release(t.Context(), b.work(1), b.claim(1).Token, order.ClassUnknown, true, 0))
 	b.exec(`UPDATE obligations SET first_attempt_at = clock_timestamp() - interval '22 hours' WHERE session = $1 AND kind = 'email'`, b.key.Session)
 	first := b.view().Emails[0].FirstAttemptAt
 	b.must(b.Stop(t.Context(), b.work(1), "", order.ClassUnknown, order.ReasonEmailExhausted))
 	if d := b.retry("one"); d.Outcome != order.OutcomeRetrying {
 		t.Fatalf("the retry: %+v", d)
 	}
-	b.must(b.Release(t.Context(), b.work(1), b.claim(1).Token, order.ClassRateLimited, false))
+	b.must(b.Release(t.Context(), b.work(1), b.claim(1).Token, order.ClassRateLimited, false, 0))
 	if e := b.view().Emails[0]; e.FirstAttemptAt == nil || !e.FirstAttemptAt.Equal(*first) {
 		t.Errorf("first at %v, and before the retry %v", e.FirstAttemptAt, first)
 	}
@@ -191,7 +191,7 @@ func TestAttemptThatDiedCountsBeforeARateLimit(t *testing.T) {
 	b.claim(1)
 	b.expire()
 	claim := b.claim(1)
-	b.must(b.Release(t.Context(), b.work(1), claim.Token, order.ClassRateLimited, false))
+	b.must(b.Release(t.Context(), b.work(1), claim.Token, order.ClassRateLimited, false, 0))
 	if e := b.view().Emails[0]; e.Attempts != 1 || e.FirstAttemptAt == nil {
 		t.Errorf("%d attempts, first at %v", e.Attempts, e.FirstAttemptAt)
 	}
@@ -208,7 +208,7 @@ func TestFinishedWorkIsNeverClaimedAgain(t *testing.T) {
 	}
 	for name, err := range map[string]error{
 		"finished":                b.Finish(t.Context(), b.work(1), claim.Token, "another"),
-		"released":                b.Release(t.Context(), b.work(1), claim.Token, order.ClassRetry, true),
+		"released":                b.Release(t.Context(), b.work(1), claim.Token, order.ClassRetry, true, 0),
 		"stopped":                 b.Stop(t.Context(), b.work(1), claim.Token, order.ClassPermanent, order.ReasonEmailRefused),
 		"stopped without a token": b.Stop(t.Context(), b.work(1), "", order.ClassPermanent, order.ReasonEmailRefused),
 	} {
@@ -277,7 +277,7 @@ func TestClaimThatComesFreeIsNotPastItsWindow(t *testing.T) {
 			switch {
 			case err == nil:
 				won.Add(1)
-				err = b.Release(t.Context(), b.work(1), claim.Token, order.ClassRetry, true)
+				err = b.Release(t.Context(), b.work(1), claim.Token, order.ClassRetry, true, 0)
 			case errors.As(err, &d) && d.Why == ledger.ClaimHeld:
 				err = nil
 			}

@@ -17,7 +17,7 @@ func TestMessageIsFrozenWithTheFirstClaim(t *testing.T) {
 	if first.Message.To != alex || first.LinkSecret != "secret-1" || first.LinkVersion != 1 {
 		t.Fatalf("the first claim has %+v", first)
 	}
-	b.must(b.Release(t.Context(), b.work(1), first.Token, order.ClassUnknown, true))
+	b.must(b.Release(t.Context(), b.work(1), first.Token, order.ClassUnknown, true, 0))
 	b.exec(`UPDATE orders SET address = $2, buyer_name = 'Somebody Else' WHERE session = $1`, b.key.Session, kim)
 	b.exec(`UPDATE grants SET secret = 'another key' WHERE session = $1 AND access_kind = 'license'`, b.key.Session)
 	second, err := b.ClaimEmail(t.Context(), b.work(1), terms, func(ledger.EmailData) (ledger.Rendered, error) {

@@ -16,7 +16,7 @@ func (b *env) tried(address string) *env {
 	b.pay().give()
 	b.exec(`UPDATE orders SET address = $2 WHERE session = $1`, b.key.Session, address)
 	claim := b.claim(1)
-	b.must(b.Release(b.t.Context(), b.work(1), claim.Token, order.ClassUnknown, true))
+	b.must(b.Release(b.t.Context(), b.work(1), claim.Token, order.ClassUnknown, true, 0))
 	return b
 }
 
@@ -195,7 +195,7 @@ func TestAnAttemptedEmailIsReadWithItsTimes(t *testing.T) {
 		t.Error("an email that was never tried may have arrived")
 	}
 	first := b.claim(1)
-	b.must(b.Release(t.Context(), b.work(1), first.Token, order.ClassUnknown, true))
+	b.must(b.Release(t.Context(), b.work(1), first.Token, order.ClassUnknown, true, 0))
 	b.exec(`UPDATE obligations SET first_attempt_at = first_attempt_at - interval '2 hours' WHERE session = $1 AND kind = 'email'`, b.key.Session)
 	b.claim(1)
 	b.expire()

@@ -140,8 +140,8 @@ func queuePaymentAttention(b *pgx.Batch, p order.Assessment) {
 	confirmed := p.State == order.PaymentConfirmed
 	b.Queue(`
 DELETE FROM attention w USING orders o
-WHERE w.environment = @environment AND w.session = @session AND w.step IN ('payment', 'access')
-  AND o.environment = @environment AND o.session = @session AND `+unsettled,
+WHERE w.environment = @environment AND w.session = @session AND o.environment = @environment AND o.session = @session
+  AND (w.step IN ('payment', 'access') AND `+unsettled+` OR w.step = 'progress')`,
 		orderArgs(p.Key, pgx.StrictNamedArgs{"confirmed": confirmed}))
 	if p.Reason == "" {
 		return

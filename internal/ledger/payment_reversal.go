@@ -77,7 +77,7 @@ func (l *Ledger) RecordReversal(ctx context.Context, r Reversal, c *order.Catalo
 		}
 		// A refund that names no item stays on the list, and since when, until settleAccess decides otherwise.
 		if _, err := tx.Exec(ctx, `
-DELETE FROM attention WHERE environment = @environment AND session = @session AND step = 'reversal' AND reason <> @unclear`,
+DELETE FROM attention WHERE environment = @environment AND session = @session AND step IN ('reversal', 'progress') AND reason <> @unclear`,
 			orderArgs(r.Key, pgx.StrictNamedArgs{"unclear": order.ReasonRefundUnclear})); err != nil {
 			return err
 		}

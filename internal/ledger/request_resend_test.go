@@ -51,7 +51,7 @@ func TestResendIsDecidedByTheFacts(t *testing.T) {
 			order.Decision{Outcome: order.OutcomeSending, Generation: 2}, "resend: sending (generation 1: under way)"},
 		{"waiting for its automatic retry", func(b *env) {
 			claim := b.pay().give().claim(1)
-			b.must(b.Release(b.t.Context(), b.work(1), claim.Token, order.ClassUnknown, true))
+			b.must(b.Release(b.t.Context(), b.work(1), claim.Token, order.ClassUnknown, true, 0))
 		}, "", order.Decision{Outcome: order.OutcomeJoined, Generation: 1}, "resend: joined (generation 1: under way, last failure unknown_outcome)"},
 		{"stopped", func(b *env) {
 			b.pay().give()

@@ -81,7 +81,7 @@ func reopen(ctx context.Context, tx pgx.Tx, key order.Key, step order.Step, gene
 	switch step {
 	case order.StepPayment:
 		statement = `
-UPDATE orders SET payment = 'pending' WHERE environment = @environment AND session = @session AND payment = 'needs_attention'`
+UPDATE orders SET payment = 'pending', next_attempt_at = now() WHERE environment = @environment AND session = @session AND payment = 'needs_attention'`
 	case order.StepReversal:
 		statement = `
 UPDATE orders SET reversal_due_at = now() WHERE environment = @environment AND session = @session`
@@ -102,5 +102,5 @@ UPDATE orders SET reversal_due_at = now() WHERE environment = @environment AND s
 }
 
 const reopenObligations = `
-UPDATE obligations SET stopped_at = NULL, attempts = 0, failure_class = NULL, token = NULL, claim_expires_at = NULL
+UPDATE obligations SET stopped_at = NULL, attempts = 0, next_attempt_at = now(), failure_class = NULL, token = NULL, claim_expires_at = NULL
 WHERE environment = @environment AND session = @session AND finished_at IS NULL AND stopped_at IS NOT NULL AND superseded_at IS NULL`

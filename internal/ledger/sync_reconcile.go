@@ -54,8 +54,9 @@ WHERE (environment, session) > (@environment, @session) ORDER BY environment, se
 // Reconciliation is what one run over the ledger came to.
 type Reconciliation struct {
 	Checked   int // orders that should be under way
-	Repaired  int // of these, had no run and have one now
+	Repaired  int // of these, had no run and have one now, or made no progress and were nudged
 	Remaining int // of these, could not be started
+	Marked    int // need a person from now on, because they make no progress
 }
 
 // Reconciled notes a finished run.

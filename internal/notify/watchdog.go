@@ -10,37 +10,38 @@ import (
 
 // The reconciliation runs every ten minutes.
 const (
-	checkEvery = 5 * time.Minute
+	checkEvery = time.Minute
 	maxAge     = time.Hour        // of the last run; also how long the first may take to come
 	settling   = 20 * time.Minute // after a start of everything, before the first run is expected
 )
 
 // WatchdogLedger is what the watchdog needs of the ledger.
 type WatchdogLedger interface {
+	AlertsLedger
 	ReconciledAt(ctx context.Context) (time.Time, error)
-	ClaimNotice(ctx context.Context, reason order.Reason) (bool, error)
-	AlertEnded(ctx context.Context, reason order.Reason, sent bool) error
+	MarkStalled(ctx context.Context, age time.Duration) ([]order.Key, error)
 }
 
-// Watchdog notices that the reconciliation has stopped. Temporal's schedule can be paused, deleted or without a worker,
-// and reports none of that, so the watchdog runs in another process than the reconciliation.
+// Watchdog notices that orders make no progress, and that the reconciliation has stopped. Temporal's schedule can be
+// paused, deleted or without a worker, and reports none of that, so the watchdog runs in another process.
 type Watchdog struct {
 	ledger  WatchdogLedger
-	owner   *Notifier
+	alerts  Alerts
+	after   time.Duration // without progress, until an order needs a person
 	log     *slog.Logger
 	now     func() time.Time
 	started time.Time
 	stopped bool // the last check found that the reconciliation has stopped
 }
 
-// NewWatchdog returns a watchdog that begins now.
-func NewWatchdog(l WatchdogLedger, owner *Notifier, log *slog.Logger, now func() time.Time) *Watchdog {
-	return &Watchdog{ledger: l, owner: owner, log: log, now: now, started: now()}
+// NewWatchdog returns a watchdog that begins now. An order that makes no progress for longer than after needs a person.
+func NewWatchdog(l WatchdogLedger, owner Owner, after time.Duration, log *slog.Logger, now func() time.Time) *Watchdog {
+	return &Watchdog{ledger: l, alerts: Alerts{Ledger: l, Owner: owner, Log: log, Now: now}, after: after, log: log, now: now, started: now()}
 }
 
-// Run checks every few minutes until the context ends.
+// Run checks every minute, or twice in the time after which an order needs a person, until the context ends.
 func (w *Watchdog) Run(ctx context.Context) {
-	tick := time.NewTicker(checkEvery)
+	tick := time.NewTicker(min(checkEvery, w.after/2))
 	defer tick.Stop()
 	for {
 		select {
@@ -54,11 +55,20 @@ func (w *Watchdog) Run(ctx context.Context) {
 	}
 }
 
-// Check notifies the owner, at most once a day, when the last run is too long ago.
+// Check marks the orders that make no progress, and notifies the owner of them, and, at most once a day, of a last run that is
+// too long ago. A database that is away is reported by everything else.
 func (w *Watchdog) Check(ctx context.Context) {
+	marked, err := w.ledger.MarkStalled(ctx, w.after)
+	if err != nil {
+		return
+	}
+	for _, key := range marked {
+		w.log.WarnContext(ctx, "order makes no progress", "order", key.String())
+	}
+	_, _, _ = w.alerts.About(ctx, order.ReasonNotProgressing) // the next check tries again
 	at, err := w.ledger.ReconciledAt(ctx)
 	if err != nil {
-		return // a database that is away is reported by everything else
+		return
 	}
 
 	up := w.now().Sub(w.started)
@@ -74,25 +84,7 @@ func (w *Watchdog) Check(ctx context.Context) {
 			w.log.InfoContext(ctx, "reconciliation running again", "last", at)
 		}
 	}
-	if stopped && w.owner.Configured() {
-		w.alert(ctx)
-	}
-}
-
-func (w *Watchdog) alert(ctx context.Context) {
-	claimed, err := w.ledger.ClaimNotice(ctx, order.ReasonReconcileStopped)
-	if err != nil || !claimed {
-		return // the next check tries again, or the owner was notified today
-	}
-
-	failure := w.owner.Notify(ctx, order.Alert{Reason: order.ReasonReconcileStopped}, w.now())
-	if failure != nil {
-		w.log.ErrorContext(ctx, "alert could not be sent", "reason", string(order.ReasonReconcileStopped), "error", failure)
-	}
-
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 4*time.Second)
-	defer cancel()
-	if err := w.ledger.AlertEnded(ending, order.ReasonReconcileStopped, failure == nil); err != nil {
-		w.log.WarnContext(ctx, "outcome of an alert could not be stored", "error", err)
+	if stopped {
+		_, _, _ = w.alerts.About(ctx, order.ReasonReconcileStopped)
 	}
 }

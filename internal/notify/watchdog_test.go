@@ -20,7 +20,10 @@ type runs struct {
 	away     error
 	claimed  bool
 	notified []bool
+	stalled  []order.Key
 }
+
+const progress = 2 * time.Hour
 
 func (r *runs) ReconciledAt(context.Context) (time.Time, error) { return r.last, r.away }
 
@@ -28,6 +31,24 @@ func (r *runs) ClaimNotice(_ context.Context, reason order.Reason) (bool, error)
 	ours := !r.claimed && reason == order.ReasonReconcileStopped
 	r.claimed = true
 	return ours, r.away
+}
+
+func (r *runs) ClaimAlert(_ context.Context, reason order.Reason) (order.Alert, error) {
+	if reason != order.ReasonNotProgressing || len(r.stalled) == 0 {
+		return order.Alert{}, r.away
+	}
+	what := order.Alert{Reason: reason, Orders: len(r.stalled), References: []order.Reference{"HO-7K3M9QXT"}}
+	r.stalled = nil
+	return what, r.away
+}
+
+func (r *runs) AlertReasons(context.Context) ([]order.Reason, error) { return nil, r.away }
+
+func (r *runs) MarkStalled(_ context.Context, age time.Duration) ([]order.Key, error) {
+	if age != progress {
+		return nil, nil
+	}
+	return r.stalled, r.away
 }
 
 func (r *runs) AlertEnded(_ context.Context, _ order.Reason, notified bool) error {
@@ -53,7 +74,7 @@ func TestTheOwnerIsNotifiedWhenTheReconciliationHasStopped(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, box, now := &runs{}, &mailbox{}, at
-			w := notify.NewWatchdog(p, owner(box), slog.New(slog.DiscardHandler), func() time.Time { return now })
+			w := notify.NewWatchdog(p, owner(box), progress, slog.New(slog.DiscardHandler), func() time.Time { return now })
 			now = at.Add(c.up)
 			if c.ago != never {
 				p.last = now.Add(-c.ago)
@@ -79,7 +100,7 @@ func TestAWatchdogLogsAnAlertThatFailedAndNothingElse(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	p, box, now := &runs{last: at}, &mailbox{refuse: &email.SendError{Status: 401}}, at
-	w := notify.NewWatchdog(p, owner(box), slog.New(slog.NewTextHandler(&log, nil)), func() time.Time { return now })
+	w := notify.NewWatchdog(p, owner(box), progress, slog.New(slog.NewTextHandler(&log, nil)), func() time.Time { return now })
 	now = at.Add(2 * time.Hour)
 	p.away = errors.New("the database is away")
 	w.Check(t.Context())
@@ -89,7 +110,7 @@ func TestAWatchdogLogsAnAlertThatFailedAndNothingElse(t *testing.T) {
 	p.away = nil
 	w.Check(t.Context())
 	w.Check(t.Context())
-	if n := strings.Count(log.String(), "reconciliation stopped"); n != 1 || !strings.Contains(log.String(), "alert could not be sent") {
+	if n := strings.Count(log.String(), "reconciliation stopped"); n != 1 || !strings.Contains(log.String(), "owner could not be notified") {
 		t.Errorf("said %d times that it has stopped:\n%s", n, &log)
 	}
 	if len(p.notified) != 1 || p.notified[0] {
@@ -101,9 +122,24 @@ func TestAWatchdogLogsAnAlertThatFailedAndNothingElse(t *testing.T) {
 		t.Errorf("the log does not say that it runs again:\n%s", &log)
 	}
 	old := &runs{last: at.Add(-9 * time.Hour)}
-	nobody := notify.NewWatchdog(old, notify.New(notify.Config{}), slog.New(slog.DiscardHandler), func() time.Time { return now })
+	nobody := notify.NewWatchdog(old, notify.New(notify.Config{}), progress, slog.New(slog.DiscardHandler), func() time.Time { return now })
 	now = now.Add(time.Hour)
 	if nobody.Check(t.Context()); old.claimed {
 		t.Error("an alert without a recipient is claimed")
+	}
+}
+
+func TestTheOwnerIsNotifiedOfOrdersThatMakeNoProgress(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	p, box := &runs{last: at, stalled: []order.Key{{Environment: "live", Session: "cs_live_1"}}}, &mailbox{}
+	w := notify.NewWatchdog(p, owner(box), progress, slog.New(slog.NewTextHandler(&log, nil)), func() time.Time { return at })
+	w.Check(t.Context())
+	w.Check(t.Context())
+	if len(box.taken) != 1 || !strings.Contains(box.taken[0].Text, "HO-7K3M9QXT") || strings.Contains(box.taken[0].Text, "cs_live_1") {
+		t.Errorf("emails: %v", box.taken)
+	}
+	if strings.Count(log.String(), "order makes no progress") != 1 {
+		t.Errorf("log:\n%s", &log)
 	}
 }

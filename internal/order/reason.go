@@ -16,6 +16,7 @@ const (
 	StepAccess       Step = "access"
 	StepAccessChange Step = "access_change" // access is revoked, held or restored
 	StepEmail        Step = "email"
+	StepProgress     Step = "progress" // no step of a run: whichever of them makes no progress
 )
 
 // Reason is why an order needs attention. Like Class, the list is closed, so that it may stand in logs, histories,
@@ -39,6 +40,7 @@ const (
 	ReasonRefundUnclear   Reason = "refund_names_no_item"
 	ReasonReversalUnread  Reason = "refund_not_retrievable"
 	ReasonRevokeStopped   Reason = "access_not_changed"
+	ReasonNotProgressing  Reason = "not_progressing"
 	ReasonSaleLeft        Reason = "sale_not_deliverable"
 
 	// These are about no single order.
@@ -113,6 +115,10 @@ var reasons = map[Reason]struct {
 	ReasonRevokeStopped: {
 		step: StepAccessChange, title: "Access could not be changed",
 		remedy: "A refund, a dispute or a person ended or restored access: the worker's log for this order names the cause. When that is fixed: starter retry ORDER --reason TEXT",
+	},
+	ReasonNotProgressing: {
+		step: StepProgress, title: "The order makes no progress",
+		remedy: "Handover keeps trying by itself. Are Temporal and a worker running, with the right TASK_QUEUE, and does starter check find nothing? To try at once: starter reconcile",
 	},
 	ReasonSaleLeft: {
 		title:  "A missed sale could not be delivered",

@@ -27,6 +27,8 @@ const (
 type Ledger interface {
 	Unfinished(ctx context.Context, after order.Key, age time.Duration, limit int) ([]order.Key, error)
 	ReversalsDue(ctx context.Context, after order.Key, age time.Duration, limit int) ([]order.Key, error)
+	Stalled(ctx context.Context, after order.Key, age time.Duration, limit int) ([]order.Key, error)
+	MarkStalled(ctx context.Context, age time.Duration) ([]order.Key, error)
 }
 
 // Runs are the orders' workflows, seen from outside.
@@ -35,6 +37,8 @@ type Runs interface {
 	Running(ctx context.Context, key order.Key) (bool, error)
 	// Review makes an order's run, or a new one, re-read its refunds and disputes.
 	Review(ctx context.Context, key order.Key) error
+	// Replay makes an order's run, or a new one, check the payment again, or read the ledger again where that is settled.
+	Replay(ctx context.Context, key order.Key) error
 	// DispatchStale dispatches events that have waited for longer than grace, at most limit of them.
 	DispatchStale(ctx context.Context, grace time.Duration, limit int) (dispatched, left int, err error)
 }
@@ -46,9 +50,12 @@ type Stuck struct {
 	Ledger    Ledger
 	Runs      Runs
 	Log       *slog.Logger
-	Age       time.Duration     // the age from which something is stuck; 0 for the schedule's
+	Age       time.Duration     // the age from which something without a run is stuck; 0 for the schedule's
 	DryRun    bool              // change nothing, and count what would be started; events are left out
 	Heartbeat func(checked int) // called after each piece
+	// Without progress an order is nudged after the one, also where it has an open run, and a person is asked after the
+	// other.
+	StuckAfter, AttentionAfter time.Duration
 }
 
 // Run goes through the ledger once. An error is the ledger's.
@@ -61,7 +68,40 @@ func (s Stuck) Run(ctx context.Context) (ledger.Reconciliation, error) {
 	if err == nil {
 		err = each(ctx, s.Ledger.ReversalsDue, cmp.Or(s.Age, reversalAge), func(key order.Key) { s.review(ctx, key, &r) })
 	}
+	if err == nil {
+		err = each(ctx, s.Ledger.Stalled, s.StuckAfter, func(key order.Key) { s.nudge(ctx, key, &r) })
+	}
+	if err == nil && !s.DryRun {
+		err = s.mark(ctx, &r)
+	}
 	return r, err
+}
+
+// nudge makes the open run of an order that makes no progress read the ledger again. An order without one has just got one.
+func (s Stuck) nudge(ctx context.Context, key order.Key, r *ledger.Reconciliation) {
+	running, err := s.Runs.Running(ctx, key)
+	if err == nil && running && !s.DryRun {
+		err = s.Runs.Replay(ctx, key)
+	}
+	switch {
+	case err != nil:
+		r.Remaining++
+		s.Log.WarnContext(ctx, "order without progress could not be nudged", "order", key.String(), "error", err)
+	case running:
+		r.Repaired++
+		s.Log.WarnContext(ctx, "order without progress nudged", "order", key.String())
+	}
+	s.Heartbeat(r.Checked)
+}
+
+// mark has a person asked about the orders that make no progress all the same.
+func (s Stuck) mark(ctx context.Context, r *ledger.Reconciliation) error {
+	marked, err := s.Ledger.MarkStalled(ctx, s.AttentionAfter)
+	for _, key := range marked {
+		s.Log.WarnContext(ctx, "order makes no progress", "order", key.String())
+	}
+	r.Marked = len(marked)
+	return err
 }
 
 // each calls do with every key of a list that is read in pieces.

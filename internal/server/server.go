@@ -55,7 +55,10 @@ func Run(ctx context.Context, p *app.Process) error {
 			return err
 		}
 		group.Go(func() error { d.Run(ctx); return nil })
-		group.Go(func() error { notify.NewWatchdog(p.Ledger, owner, p.Log, time.Now).Run(ctx); return nil })
+		group.Go(func() error {
+			notify.NewWatchdog(p.Ledger, owner, p.Config.Orders.AttentionAfter, p.Log, time.Now).Run(ctx)
+			return nil
+		})
 		temporalclient.KeepAttributes(ctx, p.Temporal, p.Namespace, d.UseAttributes)
 		return nil
 	})
