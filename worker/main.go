@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -24,6 +25,7 @@ import (
 	"handover/internal/dispatch"
 	emailregistry "handover/internal/email/registry"
 	"handover/internal/flow"
+	"handover/internal/ledger"
 	"handover/internal/link"
 	"handover/internal/order"
 	"handover/internal/telemetry"
@@ -46,40 +48,50 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer p.Close()
-	runs := dispatch.New(p.Temporal, p.Ledger, p.Settings.TaskQueue, p.Log)
+	runs := dispatch.New(p.Temporal, p.Ledger, p.Log)
 	steps, err := newActivities(p, runs)
 	if err != nil {
 		return err
 	}
+	var serving atomic.Pointer[string] // the task queue, once it is settled
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return p.ServeAdmin(ctx, append(p.Checks(), pollers(p))) })
+	group.Go(func() error { return p.ServeAdmin(ctx, append(p.Checks(), pollers(p, &serving))) })
 	group.Go(func() error {
 		if err := p.Migrate(ctx); err != nil {
 			return notCancelled(ctx, err)
 		}
-		return work(ctx, p, runs, steps)
+		if err := p.Patiently(ctx, p.ServeEnvironments); err != nil {
+			return notCancelled(ctx, err)
+		}
+		return work(ctx, p, runs, steps, &serving)
 	})
 	return group.Wait()
 }
 
 // work polls until the context ends. Temporal may be away: polling begins when it is there.
-func work(ctx context.Context, p *app.Process, runs *dispatch.Dispatcher, steps *activities.Activities) error {
+func work(ctx context.Context, p *app.Process, runs *dispatch.Dispatcher, steps *activities.Activities, serving *atomic.Pointer[string]) error {
 	if err := awaitTemporal(ctx, p); err != nil {
 		return notCancelled(ctx, err)
 	}
+	var installation ledger.Installation
+	err := p.Patiently(ctx, func(ctx context.Context) (err error) {
+		installation, err = p.SettleTaskQueue(ctx)
+		return err
+	})
+	if err != nil {
+		return notCancelled(ctx, err)
+	}
+	queue := installation.TaskQueue
+	runs.UseQueue(queue)
+	serving.Store(&queue)
 	runs.UseAttributes(temporalclient.EnsureAttributes(ctx, p.Temporal, p.Namespace))
 	worker.SetStickyWorkflowCacheSize(cachedOrders)
-	for name := range p.Config.Environments {
-		if err := p.Ledger.StartSync(ctx, name); err != nil {
-			return notCancelled(ctx, err)
-		}
-	}
-	orders := worker.New(p.Temporal, p.Settings.TaskQueue, temporalclient.WorkerOptions(p.Identity))
-	flows := workflows.New(workflowConfig(p))
+	orders := worker.New(p.Temporal, queue, temporalclient.WorkerOptions(p.Identity))
+	flows := workflows.New(workflowConfig(p, queue))
 	orders.RegisterWorkflowWithOptions(flows.Deliver, workflow.RegisterOptions{Name: flow.DeliverName})
 	orders.RegisterWorkflowWithOptions(flows.Reconcile, workflow.RegisterOptions{Name: flow.ReconcileName})
 	orders.RegisterActivity(steps)
-	emails := worker.New(p.Temporal, temporalclient.EmailQueue(p.Settings.TaskQueue), emailOptions(p))
+	emails := worker.New(p.Temporal, temporalclient.EmailQueue(queue), emailOptions(p))
 	emails.RegisterActivityWithOptions(steps.SendAccessEmail, activity.RegisterOptions{Name: "SendAccessEmail"})
 	if err := orders.Start(); err != nil {
 		return fmt.Errorf("start polling: %w", err)
@@ -88,10 +100,10 @@ func work(ctx context.Context, p *app.Process, runs *dispatch.Dispatcher, steps 
 		orders.Stop()
 		return fmt.Errorf("start polling: %w", err)
 	}
-	if err := temporalclient.EnsureSchedule(ctx, p.Temporal, p.Settings.TaskQueue); err != nil {
+	if err := temporalclient.EnsureSchedule(ctx, p.Temporal, queue, installation.ID); err != nil {
 		p.Log.Warn("the reconciliation is not scheduled: orders whose workflow is lost wait for their next event", "error", err)
 	}
-	p.Log.Info("polling", "task_queue", p.Settings.TaskQueue, "namespace", p.Namespace)
+	p.Log.Info("polling", "task_queue", queue, "namespace", p.Namespace)
 	<-ctx.Done()
 	// Both at once: a queue that is still polled would take work that the process has no time for.
 	var stopping sync.WaitGroup
@@ -143,9 +155,12 @@ func emailOptions(p *app.Process) worker.Options {
 const errNoPollers = telemetry.Word("no_pollers")
 
 // pollers says whether this very process is seen polling: a process can run and serve nothing.
-func pollers(p *app.Process) telemetry.Check {
+func pollers(p *app.Process, serving *atomic.Pointer[string]) telemetry.Check {
 	return telemetry.Check{Name: "pollers", Run: func(ctx context.Context) error {
-		queue := p.Settings.TaskQueue
+		if serving.Load() == nil {
+			return errNoPollers
+		}
+		queue := *serving.Load()
 		polled, err := temporalclient.Polled(ctx, p.Temporal, queue, p.Identity, enumspb.TASK_QUEUE_TYPE_WORKFLOW, enumspb.TASK_QUEUE_TYPE_ACTIVITY)
 		if err == nil && polled {
 			polled, err = temporalclient.Polled(ctx, p.Temporal, temporalclient.EmailQueue(queue), p.Identity, enumspb.TASK_QUEUE_TYPE_ACTIVITY)
@@ -188,11 +203,11 @@ func newActivities(p *app.Process, runs *dispatch.Dispatcher) (*activities.Activ
 	}), nil
 }
 
-func workflowConfig(p *app.Process) workflows.Config {
+func workflowConfig(p *app.Process, queue string) workflows.Config {
 	steps := p.Config.Steps
 	return workflows.Config{
 		Payment: policy(steps.Payment), Access: policy(steps.Access), Email: policy(steps.Email), Revoke: policy(steps.Revoke),
-		EmailQueue: temporalclient.EmailQueue(p.Settings.TaskQueue),
+		EmailQueue: temporalclient.EmailQueue(queue),
 	}
 }
 

@@ -112,18 +112,23 @@ func (p *Process) ShopName() string {
 
 // Migrate brings the schema up to date, waiting for the database for as long as it is away.
 func (p *Process) Migrate(ctx context.Context) error {
-	for wait := time.Second; ; wait = min(2*wait, 10*time.Second) {
+	return p.Patiently(ctx, func(ctx context.Context) error {
 		ran, err := ledger.Migrate(ctx, p.Pool)
-		if err == nil {
-			if ran > 0 {
-				p.Log.InfoContext(ctx, "schema migrated", "migrations", ran)
-			}
-			return nil
+		if ran > 0 && err == nil {
+			p.Log.InfoContext(ctx, "schema migrated", "migrations", ran)
 		}
-		if !ledger.Unavailable(err) {
+		return err
+	})
+}
+
+// Patiently repeats what needs the database or Temporal for as long as that is away.
+func (p *Process) Patiently(ctx context.Context, do func(context.Context) error) error {
+	for wait := time.Second; ; wait = min(2*wait, 10*time.Second) {
+		err := do(ctx)
+		if is := (refusal{}); !ledger.Unavailable(err) || errors.As(err, &is) {
 			return err
 		}
-		p.Log.WarnContext(ctx, "the database does not answer", "error", err)
+		p.Log.WarnContext(ctx, "the start waits", "error", err)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

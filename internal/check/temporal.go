@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -9,6 +10,8 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 
+	"handover/internal/config"
+	"handover/internal/ledger"
 	"handover/internal/temporalclient"
 	"handover/internal/text"
 )
@@ -20,6 +23,7 @@ const (
 	nameEmailers   = "worker for emails"
 	nameSchedule   = "schedule"
 	nameAttributes = "search attributes"
+	nameQueue      = "task queue"
 )
 
 // shortRetention is below what a person needs who comes back after a weekend.
@@ -42,15 +46,16 @@ func (s Shop) temporal(ctx context.Context) []Check {
 	case err != nil:
 		return []Check{fail(nameTemporal, err.Error(), next)}
 	}
+	queue, moved := s.queue(ctx)
 	checks := []func(context.Context) Check{
 		func(ctx context.Context) Check { return retention(ctx, c, namespace) },
 		func(ctx context.Context) Check {
-			return workers(ctx, c, nameWorkers, s.TaskQueue, enumspb.TASK_QUEUE_TYPE_WORKFLOW, enumspb.TASK_QUEUE_TYPE_ACTIVITY)
+			return workers(ctx, c, nameWorkers, queue, enumspb.TASK_QUEUE_TYPE_WORKFLOW, enumspb.TASK_QUEUE_TYPE_ACTIVITY)
 		},
 		func(ctx context.Context) Check {
-			return workers(ctx, c, nameEmailers, temporalclient.EmailQueue(s.TaskQueue), enumspb.TASK_QUEUE_TYPE_ACTIVITY)
+			return workers(ctx, c, nameEmailers, temporalclient.EmailQueue(queue), enumspb.TASK_QUEUE_TYPE_ACTIVITY)
 		},
-		func(ctx context.Context) Check { return schedule(ctx, c, s.TaskQueue) },
+		func(ctx context.Context) Check { return schedule(ctx, c, queue) },
 		func(ctx context.Context) Check { return attributes(ctx, c, namespace) },
 	}
 	list := append(make([]Check, 0, len(checks)+1), good(nameTemporal, "answers, and has the namespace"))[:len(checks)+1]
@@ -63,7 +68,28 @@ func (s Shop) temporal(ctx context.Context) []Check {
 		})
 	}
 	checking.Wait()
+	if moved {
+		list = append(list, warn(nameQueue, "TASK_QUEUE is "+s.TaskQueue+", and the orders run on "+queue, "Leave TASK_QUEUE unset, or set it to "+queue+" everywhere: a worker on another queue does not start."))
+	}
 	return list
+}
+
+// queue is the task queue on which orders run, which the ledger knows where it can be asked, and whether TASK_QUEUE says
+// another.
+func (s Shop) queue(ctx context.Context) (queue string, moved bool) {
+	queue = cmp.Or(s.TaskQueue, config.DefaultTaskQueue)
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	pool, err := ledger.Connect(ctx, s.DatabaseURL)
+	if err != nil {
+		return queue, false
+	}
+	defer pool.Close()
+	known, err := ledger.New(pool).Installation(ctx)
+	if err != nil || known.TaskQueue == "" {
+		return queue, false
+	}
+	return known.TaskQueue, s.TaskQueue != "" && known.TaskQueue != s.TaskQueue
 }
 
 func retention(ctx context.Context, c client.Client, namespace string) Check {

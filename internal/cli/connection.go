@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,7 +45,13 @@ func dialTemporal(ctx context.Context, l *ledger.Ledger, settings config.Process
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	d := dispatch.New(temporal, l, settings.TaskQueue, log)
+	known, err := l.Installation(ctx) // an order on another task queue would wait for ever, whatever the shell says
+	if err != nil {
+		temporal.Close()
+		return nil, nil, err
+	}
+	d := dispatch.New(temporal, l, log)
+	d.UseQueue(cmp.Or(known.TaskQueue, settings.TaskQueue, config.DefaultTaskQueue))
 	d.UseAttributes(temporalclient.HasAttributes(ctx, temporal, options.Namespace))
 	return d, temporal.Close, nil
 }

@@ -8,18 +8,21 @@ import (
 	"strings"
 )
 
+// DefaultTaskQueue is where orders run when nobody has said anything else.
+const DefaultTaskQueue = "handover"
+
 // Process are the settings of one process, from the environment.
 type Process struct {
 	DatabaseURL string // a Postgres connection string; holds a password
 	ListenAddr  string // where the starter serves buyers and webhooks
 	AdminAddr   string // where metrics and health are served
-	TaskQueue   string // Temporal's
+	TaskQueue   string // Temporal's; empty where nothing is said
 	ConfigPath  string
 }
 
 // String leaves out the connection string.
 func (p Process) String() string {
-	return fmt.Sprintf("listen %s, admin %s, task queue %s, configuration %s", p.ListenAddr, p.AdminAddr, p.TaskQueue, p.ConfigPath)
+	return fmt.Sprintf("listen %s, admin %s, task queue %q, configuration %s", p.ListenAddr, p.AdminAddr, p.TaskQueue, p.ConfigPath)
 }
 
 // LoadProcess reads the process settings. defaultAdmin is where metrics and health are served when ADMIN_ADDR says
@@ -33,7 +36,7 @@ func LoadProcess(getenv func(string) (string, bool), defaultAdmin string) (Proce
 		DatabaseURL: read("DATABASE_URL", ""),
 		ListenAddr:  read("LISTEN_ADDR", "127.0.0.1:8080"),
 		AdminAddr:   read("ADMIN_ADDR", defaultAdmin),
-		TaskQueue:   read("TASK_QUEUE", "handover"),
+		TaskQueue:   read("TASK_QUEUE", ""),
 		ConfigPath:  read("HANDOVER_CONFIG", "handover.toml"),
 	}
 	var list []error

@@ -19,7 +19,7 @@ func TestProcessSettings(t *testing.T) {
 	}{
 		"defaults": {
 			env:  map[string]string{"DATABASE_URL": database, "TASK_QUEUE": ""},
-			want: config.Process{DatabaseURL: database, ListenAddr: "127.0.0.1:8080", AdminAddr: ":9091", TaskQueue: "handover", ConfigPath: "handover.toml"},
+			want: config.Process{DatabaseURL: database, ListenAddr: "127.0.0.1:8080", AdminAddr: ":9091", ConfigPath: "handover.toml"},
 		},
 		"all written": {
 			env: map[string]string{

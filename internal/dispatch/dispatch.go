@@ -24,6 +24,7 @@ import (
 
 // Ledger is what the dispatcher needs of the ledger.
 type Ledger interface {
+	Installation(ctx context.Context) (ledger.Installation, error)
 	MarkDispatched(ctx context.Context, key order.Key, event string) error
 	Undispatched(ctx context.Context, grace time.Duration, limit int) ([]ledger.Undispatched, error)
 	Waiting(ctx context.Context, grace time.Duration, limit int) ([]order.Request, error)
@@ -37,7 +38,7 @@ type Ledger interface {
 type Dispatcher struct {
 	temporal client.Client
 	ledger   Ledger
-	queue    string
+	queue    atomic.Pointer[string] // nil until it is known
 	log      *slog.Logger
 	// attributes says that the namespace has our search attributes. Starting with ones it does not have fails.
 	attributes atomic.Bool
@@ -45,10 +46,16 @@ type Dispatcher struct {
 	askAgain   map[string]time.Duration // how long an event has waited when the provider is asked again
 }
 
-// New returns a dispatcher that starts workflows on the task queue.
-func New(temporal client.Client, l Ledger, queue string, log *slog.Logger) *Dispatcher {
-	return &Dispatcher{temporal: temporal, ledger: l, queue: queue, log: log, askAgain: map[string]time.Duration{}}
+// New returns a dispatcher. It starts nothing before UseQueue.
+func New(temporal client.Client, l Ledger, log *slog.Logger) *Dispatcher {
+	return &Dispatcher{temporal: temporal, ledger: l, log: log, askAgain: map[string]time.Duration{}}
 }
+
+// UseQueue says on which task queue orders run.
+func (d *Dispatcher) UseQueue(queue string) { d.queue.Store(&queue) }
+
+// errNoQueue means that the ledger has not said yet on which task queue orders run. What is stored goes there later.
+var errNoQueue = errors.New("the task queue is not known yet")
 
 // UseAttributes says whether the namespace has our search attributes.
 func (d *Dispatcher) UseAttributes(have bool) { d.attributes.Store(have) }
@@ -170,6 +177,9 @@ func (d *Dispatcher) Ensure(ctx context.Context, key order.Key) error {
 
 // withAttributes starts with search attributes where the namespace has them, and without where it turns out not to.
 func (d *Dispatcher) withAttributes(in flow.Input, start func(client.StartWorkflowOptions, flow.Input) error) error {
+	if d.queue.Load() == nil {
+		return errNoQueue
+	}
 	if d.attributes.Load() {
 		in.Attributes = true
 		o := d.options(in)
@@ -190,7 +200,7 @@ func (d *Dispatcher) withAttributes(in flow.Input, start func(client.StartWorkfl
 func (d *Dispatcher) options(in flow.Input) client.StartWorkflowOptions {
 	return client.StartWorkflowOptions{
 		ID:                       in.Key.WorkflowID(),
-		TaskQueue:                d.queue,
+		TaskQueue:                *d.queue.Load(),
 		WorkflowIDReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 		StaticSummary:            in.Summary(),

@@ -255,7 +255,8 @@ func (unmarking) MarkDispatched(context.Context, order.Key, string) error { retu
 func TestMarkThatFailsIsAnError(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.Dispatcher = dispatch.New(b.temporal, unmarking{b.ledger}, b.queue, slog.New(b.log))
+	b.Dispatcher = dispatch.New(b.temporal, unmarking{b.ledger}, slog.New(b.log))
+	b.UseQueue(b.queue)
 	b.handOver("evt_1", ledger.NextStart)
 	b.store("evt_2")
 	if err := b.Dispatch(t.Context(), b.key, "evt_2", ledger.NextCheck); !errors.Is(err, errAway) {

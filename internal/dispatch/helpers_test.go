@@ -57,7 +57,8 @@ func ownBench(t *testing.T, temporal client.Client) *bench {
 func newBenchOn(t *testing.T, pool *pgxpool.Pool, temporal client.Client) *bench {
 	t.Helper()
 	b := &bench{t: t, ledger: ledger.New(pool), temporal: temporal, queue: testenv.TaskQueue(t), key: newKey(), log: newLines()}
-	b.Dispatcher = dispatch.New(temporal, b.ledger, b.queue, slog.New(b.log))
+	b.Dispatcher = dispatch.New(temporal, b.ledger, slog.New(b.log))
+	b.UseQueue(b.queue)
 	b.exec = func(sql string, args ...any) {
 		t.Helper()
 		_, err := pool.Exec(t.Context(), sql, args...)

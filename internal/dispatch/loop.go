@@ -38,6 +38,14 @@ func (d *Dispatcher) Run(ctx context.Context) {
 
 // sweep goes through everything once, and says whether the ledger and Temporal responded.
 func (d *Dispatcher) sweep(ctx context.Context) bool {
+	known, err := d.ledger.Installation(ctx)
+	if err != nil {
+		d.warn(ctx, "task queue could not be read", err)
+		return false
+	}
+	if known.TaskQueue != "" {
+		d.UseQueue(known.TaskQueue) // a worker may have moved to another
+	}
 	if _, left, err := d.DispatchStale(ctx, grace, mostAtOnce); err != nil {
 		what := "undispatched events could not be read"
 		if left > 0 {

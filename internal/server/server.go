@@ -29,7 +29,7 @@ import (
 
 // Run serves until the context ends. The process is the caller's to close.
 func Run(ctx context.Context, p *app.Process) error {
-	d := dispatch.New(p.Temporal, p.Ledger, p.Settings.TaskQueue, p.Log)
+	d := dispatch.New(p.Temporal, p.Ledger, p.Log)
 	deps, closeFiles, err := webDeps(ctx, p, d)
 	if err != nil {
 		return err
@@ -54,6 +54,11 @@ func Run(ctx context.Context, p *app.Process) error {
 		if err := p.Migrate(ctx); err != nil && ctx.Err() == nil {
 			return err
 		}
+		queue, err := p.KnownTaskQueue(ctx)
+		if err != nil && ctx.Err() == nil {
+			return err
+		}
+		d.UseQueue(queue)
 		group.Go(func() error { d.Run(ctx); return nil })
 		group.Go(func() error {
 			notify.NewWatchdog(p.Ledger, owner, p.Config.Orders.AttentionAfter, p.Log, time.Now).Run(ctx)

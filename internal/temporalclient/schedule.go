@@ -20,8 +20,8 @@ const reconcileEvery = 10 * time.Minute
 func ScheduleID(queue string) string { return queue + "-reconcile" }
 
 // EnsureSchedule makes sure that the reconciliation is scheduled as this version wants it. Any number of workers may ask
-// for it; that an operator has paused it stays so.
-func EnsureSchedule(ctx context.Context, c client.Client, queue string) error {
+// for it; that an operator has paused it stays so. It says whose the task queue is.
+func EnsureSchedule(ctx context.Context, c client.Client, queue, installation string) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	spec := client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: reconcileEvery}}}
@@ -31,6 +31,7 @@ func EnsureSchedule(ctx context.Context, c client.Client, queue string) error {
 	}
 	_, err := c.ScheduleClient().Create(ctx, client.ScheduleOptions{
 		ID: ScheduleID(queue), Spec: spec, Action: action, Overlap: enumspb.SCHEDULE_OVERLAP_POLICY_SKIP, CatchupWindow: reconcileEvery,
+		Memo: map[string]any{owner: installation},
 	})
 	if errors.Is(err, temporal.ErrScheduleAlreadyRunning) {
 		err = c.ScheduleClient().GetHandle(ctx, ScheduleID(queue)).Update(ctx, client.ScheduleUpdateOptions{
