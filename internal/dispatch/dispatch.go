@@ -26,7 +26,7 @@ import (
 type Ledger interface {
 	Installation(ctx context.Context) (ledger.Installation, error)
 	MarkDispatched(ctx context.Context, key order.Key, event string) error
-	Undispatched(ctx context.Context, grace time.Duration, limit int) ([]ledger.Undispatched, error)
+	Undispatched(ctx context.Context, grace time.Duration, skip []string, limit int) ([]ledger.Undispatched, error)
 	Waiting(ctx context.Context, grace time.Duration, limit int) ([]order.Request, error)
 	MarkSignalled(ctx context.Context, key order.Key, id string) error
 	Unattached(ctx context.Context, grace time.Duration, limit int) ([]ledger.Unattached, error)
@@ -43,6 +43,7 @@ type Dispatcher struct {
 	// attributes says that the namespace has our search attributes. Starting with ones it does not have fails.
 	attributes atomic.Bool
 	find       Finder
+	later      backoff                  // what could not be dispatched
 	askAgain   map[string]time.Duration // how long an event has waited when the provider is asked again
 }
 

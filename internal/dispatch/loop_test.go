@@ -2,12 +2,15 @@ package dispatch_test
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 	"sync"
 	"testing"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
 
+	"handover/internal/dispatch"
 	"handover/internal/lab/await"
 	"handover/internal/lab/stack/testenv"
 	"handover/internal/ledger"
@@ -183,5 +186,43 @@ func TestWhatDoesNotGoIsCountedAsLeft(t *testing.T) {
 	b.age()
 	if handed, left, err := b.DispatchStale(t.Context(), time.Minute, 10); handed != 0 || left != 2 || err == nil {
 		t.Errorf("%d dispatched, %d left, %v; want none, 2 and an error", handed, left, err)
+	}
+}
+
+// stubborn is a ledger that never marks one event as dispatched.
+type stubborn struct {
+	*ledger.Ledger
+	event string
+}
+
+func (l stubborn) MarkDispatched(ctx context.Context, key order.Key, event string) error {
+	if event == l.event {
+		return errors.New("not this one")
+	}
+	return l.Ledger.MarkDispatched(ctx, key, event)
+}
+
+// One event that never goes holds up none of the others, also where it is the oldest, and is tried less and less.
+func TestOneBadEventHoldsUpNobody(t *testing.T) {
+	t.Parallel()
+	b := ownBench(t, testenv.Temporal(t))
+	b.Dispatcher = dispatch.New(b.temporal, stubborn{b.ledger, "evt_bad"}, slog.New(b.log))
+	b.UseQueue(b.queue)
+	for _, event := range []string{"evt_bad", "evt_1", "evt_2"} {
+		_, err := b.ledger.RecordPayment(t.Context(), order.Assessment{Key: b.key, State: order.PaymentPending})
+		b.must(err)
+		b.store(event)
+		b.age()
+	}
+	b.endLater()
+	dispatched, left, err := b.DispatchStale(t.Context(), time.Minute, 10)
+	if dispatched != 2 || left != 1 || err != nil {
+		t.Errorf("%d dispatched, %d left, %v", dispatched, left, err)
+	}
+	if dispatched, left, err = b.DispatchStale(t.Context(), time.Minute, 10); dispatched+left != 0 || err != nil {
+		t.Errorf("at once again: %d dispatched, %d left, %v", dispatched, left, err)
+	}
+	if b.marked("evt_bad") || !b.marked("evt_1") || !b.marked("evt_2") {
+		t.Error("the wrong ones are marked")
 	}
 }

@@ -37,6 +37,7 @@ func (d *Dispatcher) attach(ctx context.Context) bool {
 		d.warn(ctx, "events without an order could not be read", err)
 		return false
 	}
+	ok := true
 	for _, u := range unattached {
 		found := Found{Session: u.Session}
 		if u.Session == "" {
@@ -47,10 +48,10 @@ func (d *Dispatcher) attach(ctx context.Context) bool {
 		}
 		if err := d.joined(ctx, u, found); err != nil {
 			d.warn(ctx, "reversal could not be attached to its order", err)
-			return false
+			ok = false
 		}
 	}
-	return true
+	return ok
 }
 
 // ask retrieves the event's session, in widening intervals while the provider does not respond. It says whether there was

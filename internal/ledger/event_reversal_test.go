@@ -130,7 +130,7 @@ func TestEventThatNamesItsSessionWaitsWithItsName(t *testing.T) {
 	b.store(b.event("checkout"))
 	waiting, err = b.Unattached(t.Context(), 0, 10)
 	b.must(err)
-	left, err := b.Undispatched(t.Context(), 0, 10)
+	left, err := b.Undispatched(t.Context(), 0, []string{}, 10)
 	b.must(err)
 	review := func(u ledger.Undispatched) bool { return u.Event == e.ID && u.Next == ledger.NextReversal }
 	if len(waiting) != 0 || !slices.ContainsFunc(left, review) {
@@ -148,7 +148,7 @@ func TestEventThatComesDuringAReviewAsksForAnother(t *testing.T) {
 	if !b.view().ReversalDue {
 		t.Error("what came during the look is taken for seen")
 	}
-	left, err := b.Undispatched(t.Context(), 0, 10)
+	left, err := b.Undispatched(t.Context(), 0, []string{}, 10)
 	b.must(err)
 	if len(left) != 1 || left[0].Next != ledger.NextReversal {
 		t.Errorf("to hand over: %+v", left)

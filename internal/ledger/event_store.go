@@ -211,12 +211,12 @@ SELECT e.environment, e.session, e.event_id AS event, e.kind IN ('refund', 'disp
        o.handed_over_at IS NOT NULL AS handed_over, o.payment,
        EXISTS (SELECT FROM open_obligations b WHERE b.environment = o.environment AND b.session = o.session) AS unfinished
 FROM webhook_events e JOIN orders o ON o.environment = e.environment AND o.session = e.session
-WHERE e.dispatched_at IS NULL AND e.received_at < now() - @grace::interval
+WHERE e.dispatched_at IS NULL AND e.received_at < now() - @grace::interval AND e.event_id <> ALL (@skip)
 ORDER BY e.received_at LIMIT @limit`
 
-// Undispatched lists events that have waited for longer than grace, oldest first.
-func (l *Ledger) Undispatched(ctx context.Context, grace time.Duration, limit int) ([]Undispatched, error) {
-	rows, _ := l.pool.Query(ctx, selectUndispatched, pgx.StrictNamedArgs{"grace": grace, "limit": limit})
+// Undispatched lists events that have waited for longer than grace, oldest first, without those to skip.
+func (l *Ledger) Undispatched(ctx context.Context, grace time.Duration, skip []string, limit int) ([]Undispatched, error) {
+	rows, _ := l.pool.Query(ctx, selectUndispatched, pgx.StrictNamedArgs{"grace": grace, "skip": skip, "limit": limit})
 	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[undispatchedRow])
 	if err != nil {
 		return nil, safe("list undispatched events", err)

@@ -199,7 +199,7 @@ func TestUndispatchedEventsAreListedOldestFirstAfterGrace(t *testing.T) {
 	age(refund, time.Hour)
 	b.exec(`UPDATE webhook_events SET dispatched_at = now() WHERE event_id = $1`, b.event("dispatched").ID)
 
-	got, err := b.Undispatched(t.Context(), 30*time.Second, 10)
+	got, err := b.Undispatched(t.Context(), 30*time.Second, []string{}, 10)
 	b.must(err)
 	want := []ledger.Undispatched{
 		{Key: known.key, Event: known.event("late").ID, Next: ledger.NextCheck},
@@ -209,7 +209,7 @@ func TestUndispatchedEventsAreListedOldestFirstAfterGrace(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("undispatched (-want +got):\n%s", diff)
 	}
-	if got, err = b.Undispatched(t.Context(), 30*time.Second, 1); err != nil || len(got) != 1 {
+	if got, err = b.Undispatched(t.Context(), 30*time.Second, []string{}, 1); err != nil || len(got) != 1 {
 		t.Errorf("with a limit of 1: %d, %v", len(got), err)
 	}
 }

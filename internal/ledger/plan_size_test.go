@@ -67,7 +67,10 @@ func TestWhatIsAskedDoesNotReadWhatWasEverSold(t *testing.T) {
 		{"health", 100, func(ctx context.Context, l *ledger.Ledger) error { _, err := l.Health(ctx); return err }},
 		{"what waits", 2500, func(ctx context.Context, l *ledger.Ledger) error { _, err := l.Waits(ctx); return err }},
 		{"a reminder", 100, func(ctx context.Context, l *ledger.Ledger) error { _, _, err := l.Unnotified(ctx, 0, 20); return err }},
-		{"undispatched", 100, func(ctx context.Context, l *ledger.Ledger) error { _, err := l.Undispatched(ctx, 0, 20); return err }},
+		{"undispatched", 100, func(ctx context.Context, l *ledger.Ledger) error {
+			_, err := l.Undispatched(ctx, 0, []string{}, 20)
+			return err
+		}},
 		{"unattached", 100, func(ctx context.Context, l *ledger.Ledger) error { _, err := l.Unattached(ctx, 0, 20); return err }},
 		{"unfinished", 100, func(ctx context.Context, l *ledger.Ledger) error {
 			_, err := l.Unfinished(ctx, order.Key{}, time.Hour, 20)

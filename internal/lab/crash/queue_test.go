@@ -20,7 +20,7 @@ func refused(t *testing.T, s *crash.Shop) string {
 }
 
 // Orders run on the task queue that the ledger knows. A worker on another is refused while there are some, a starter and the
-// commands use the known one whatever they are told, and nothing is stranded.
+// commands use the known one whatever TASK_QUEUE says, and nothing is stranded.
 func TestAnotherTaskQueueStrandsNothing(t *testing.T) {
 	t.Parallel()
 	s := crash.Open(t, crash.Options{Config: quick})
