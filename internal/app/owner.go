@@ -4,11 +4,13 @@ import (
 	"handover/internal/email"
 	emailregistry "handover/internal/email/registry"
 	"handover/internal/notify"
+	"handover/internal/setting"
 )
 
-// Owner tells the shop's owner through the sender.
+// Owner notifies the shop's owner through the sender.
 func (p *Process) Owner(sender email.Sender) *notify.Notifier {
-	return notify.New(notify.Config{From: p.Config.Email.From, Emails: p.Config.Alerts.Email, URL: p.Config.Alerts.URL, Sender: sender})
+	key, _ := setting.SigningKey(p.Config.Alerts.Secret.Reveal()) // none where there is no secret: the configuration was checked
+	return notify.New(notify.Config{From: p.Config.Email.From, Emails: p.Config.Alerts.Email, URL: p.Config.Alerts.URL, Key: key, Sender: sender})
 }
 
 // OpenOwner is Owner for a process that sends nothing else.

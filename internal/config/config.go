@@ -66,8 +66,9 @@ type Email struct {
 
 // Alerts is where the owner is notified.
 type Alerts struct {
-	Email []string
-	URL   string
+	Email  []string
+	URL    string
+	Secret Secret // signs the POST; empty for none
 }
 
 // Orders bounds how long an order is waited for.

@@ -191,6 +191,7 @@ func (r *reader) report(t *table, problems []setting.Problem) {
 func (r *reader) alerts(t *table, a *Alerts) {
 	a.Email = t.texts("email")
 	t.text("url", &a.URL)
+	t.secret("secret", &a.Secret)
 	t.done()
 	for i, address := range a.Email {
 		clean, ok := order.CleanAddress(address)
@@ -200,6 +201,13 @@ func (r *reader) alerts(t *table, a *Alerts) {
 		a.Email[i] = clean
 	}
 	a.URL = r.webURL(t.at("url"), a.URL)
+	if u, ok := parseWeb(a.URL); ok && u.Scheme != "https" && !loopback(u.Hostname()) {
+		r.p.add(t.at("url"), "is not https: an alert names orders, and travels in the open; only an address of this machine may be http")
+	}
+	secret := a.Secret.Reveal()
+	if key, err := setting.SigningKey(secret); secret != "" && (err != nil || len(key) < setting.MinSecret || !strings.HasPrefix(secret, setting.SecretPrefix)) {
+		r.p.add(t.at("secret"), "is not %s and the base64 of %d bytes or more; this makes one: echo whsec_$(openssl rand -base64 32)", setting.SecretPrefix, setting.MinSecret)
+	}
 }
 
 func (r *reader) orders(t *table, o *Orders) {

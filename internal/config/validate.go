@@ -2,6 +2,7 @@ package config
 
 import (
 	"net/mail"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -67,6 +68,12 @@ func parseWeb(s string) (*url.URL, bool) {
 		return nil, false
 	}
 	return u, true
+}
+
+// loopback says that a host is this very machine.
+func loopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
 func (r *reader) linkSecrets(path string, texts []string) []Secret {

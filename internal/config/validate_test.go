@@ -89,6 +89,9 @@ func TestAddresses(t *testing.T) {
 		{name: "api_url", old: `mode = "live"`, new: "mode = \"live\"\napi_url = \"localhost:9\"", want: `6: environments.live.api_url: is not an absolute http`},
 		{name: "alert url", old: "[files]", new: "[alerts]\nurl = \"hook\"\n[files]", want: `14: alerts.url: is not an absolute http`},
 		{name: "alert url empty", old: "[files]", new: "[alerts]\nurl = \"\"\n[files]"},
+		{name: "alert url in the open", old: "[files]", new: "[alerts]\nurl = \"http://hook.example\"\n[files]", want: `14: alerts.url: is not https`},
+		{name: "alert url of this machine", old: "[files]", new: "[alerts]\nurl = \"http://127.0.0.1:9/hook\"\n[files]"},
+		{name: "alert secret", old: "[files]", new: "[alerts]\nsecret = \"whsec_c2hvcnQ=\"\n[files]", want: `14: alerts.secret: is not whsec_ and the base64 of 16 bytes or more`},
 		{name: "alert address", old: "[files]", new: "[alerts]\nemail = [\"a@b.example\", \"owner\"]\n[files]", want: `14: alerts.email[1]: is not an email address`},
 	})
 }

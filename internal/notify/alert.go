@@ -15,6 +15,7 @@ import (
 
 	"handover/internal/email"
 	"handover/internal/order"
+	"handover/internal/providerhttp"
 )
 
 // Config names the recipients.
@@ -22,6 +23,7 @@ type Config struct {
 	From       string   // the sender of the emails
 	Emails     []string // the owner's addresses
 	URL        string   // where the JSON is posted; empty for nowhere
+	Key        []byte   // signs the JSON; none when empty
 	Sender     email.Sender
 	HTTPClient *http.Client // nil for one with a time limit of ten seconds
 }
@@ -34,6 +36,7 @@ func New(cfg Config) *Notifier {
 	if cfg.HTTPClient == nil {
 		cfg.HTTPClient = &http.Client{Timeout: 10 * time.Second}
 	}
+	cfg.HTTPClient = providerhttp.Client(cfg.HTTPClient) // a redirect would lead the alert to where nobody has configured it
 	return &Notifier{cfg: cfg}
 }
 
@@ -128,6 +131,9 @@ func (n *Notifier) post(ctx context.Context, a Alert) error {
 		return errors.New("alert by POST: the address is no URL")
 	}
 	req.Header.Set("Content-Type", "application/json")
+	if len(n.cfg.Key) > 0 {
+		sign(req.Header, n.cfg.Key, body, a.at)
+	}
 	resp, err := n.cfg.HTTPClient.Do(req)
 	if err != nil {
 		return errors.New("alert by POST: no answer") // the error's own text holds the address

@@ -2,8 +2,13 @@ package notify_test
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -16,6 +21,7 @@ import (
 	"handover/internal/email"
 	"handover/internal/notify"
 	"handover/internal/order"
+	"handover/internal/setting"
 )
 
 var (
@@ -125,5 +131,35 @@ func TestAlertAboutManyOrdersIsOneMessage(t *testing.T) {
 	}
 	if m := box.taken[0]; m.Subject != "312 orders need you: The payment could not be retrieved" || !strings.Contains(m.Text, "HO-8R5Y4KQF\nAnd 310 more.\n") {
 		t.Errorf("subject %q, text:\n%s", m.Subject, m.Text)
+	}
+}
+
+// What receives alerts can check who sent them, and a redirect leads them nowhere else.
+func TestPostIsSignedAndFollowsNoRedirect(t *testing.T) {
+	t.Parallel()
+	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+	key, err := setting.SigningKey(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hits := 0
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hits++ }))
+	t.Cleanup(elsewhere.Close)
+	var header http.Header
+	var body []byte
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header = r.Header
+		body, _ = io.ReadAll(r.Body)
+		http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
+	}))
+	t.Cleanup(s.Close)
+	err = notify.New(notify.Config{URL: s.URL, Key: key}).Notify(t.Context(), order.Alert{Reason: order.ReasonEmailConfig}, at)
+	if err == nil || hits != 0 {
+		t.Errorf("a redirect was followed %d times: %v", hits, err)
+	}
+	mac := hmac.New(sha256.New, key)
+	fmt.Fprintf(mac, "%s.%s.%s", header.Get("webhook-id"), header.Get("webhook-timestamp"), body)
+	if want := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)); header.Get("webhook-signature") != want || header.Get("webhook-timestamp") != fmt.Sprint(at.Unix()) || header.Get("webhook-id") == "" {
+		t.Errorf("header %v", header)
 	}
 }

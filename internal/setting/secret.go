@@ -1,6 +1,7 @@
 package setting
 
 import (
+	"encoding/base64"
 	"fmt"
 	"slices"
 	"strings"
@@ -74,4 +75,11 @@ func LooksLike(s string) string {
 // HasAnyPrefix says whether one of the prefixes begins the text.
 func HasAnyPrefix(s string, prefixes ...string) bool {
 	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(s, prefix) })
+}
+
+// SigningKey decodes a secret of the Standard Webhooks scheme: base64, with or without the padding
+// (https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md).
+func SigningKey(secret string) ([]byte, error) {
+	text := strings.TrimPrefix(strings.TrimSpace(secret), SecretPrefix)
+	return base64.RawStdEncoding.DecodeString(strings.TrimRight(text, "="))
 }

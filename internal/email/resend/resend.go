@@ -62,7 +62,7 @@ func New(cfg Config) (*Provider, error) {
 	}
 	keys := make([][]byte, 0, len(cfg.WebhookSecrets))
 	for _, s := range cfg.WebhookSecrets {
-		key, err := signingKey(s)
+		key, err := setting.SigningKey(s)
 		if err != nil {
 			return nil, errors.New("resend: webhook_secrets: not base64")
 		}

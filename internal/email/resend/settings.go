@@ -1,7 +1,6 @@
 package resend
 
 import (
-	"encoding/base64"
 	"fmt"
 	"strings"
 	"time"
@@ -38,7 +37,7 @@ func secretProblems(secrets []string) []setting.Problem {
 	const advice = "paste the signing secret of the email provider's webhook; it starts with whsec_"
 	return setting.Secrets("webhook_secrets", secrets, advice, func(s string) string {
 		like, prefixed := setting.LooksLike(s), strings.HasPrefix(s, setting.SecretPrefix)
-		key, err := signingKey(s)
+		key, err := setting.SigningKey(s)
 		switch {
 		case s == "":
 			return ""
@@ -53,11 +52,4 @@ func secretProblems(secrets []string) []setting.Problem {
 		}
 		return ""
 	})
-}
-
-// signingKey decodes a secret: base64, with or without the padding
-// (https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md).
-func signingKey(secret string) ([]byte, error) {
-	text := strings.TrimPrefix(strings.TrimSpace(secret), setting.SecretPrefix)
-	return base64.RawStdEncoding.DecodeString(strings.TrimRight(text, "="))
 }

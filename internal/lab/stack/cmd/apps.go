@@ -124,12 +124,12 @@ const forgetTemporal = `unset $(env | sed -n '/^TEMPORAL_CLI=/d; s/^\(TEMPORAL_[
 func (s *running) writeVariables(a *apps, own []string) error {
 	a.variables = s.state.Path("env")
 	var script strings.Builder
+	script.WriteString(forgetTemporal)
+	own = append(own, "TEMPORAL_ADDRESS="+s.temporalAddress(), "TEMPORAL_CONFIG_FILE="+s.noProfiles())
 	if s.temporal != nil {
 		if err := s.linkTemporal(); err != nil {
 			return fmt.Errorf("make the temporal command: %w", err)
 		}
-		script.WriteString(forgetTemporal)
-		own = append(own, "TEMPORAL_ADDRESS="+s.temporal.Address(), "TEMPORAL_CONFIG_FILE="+s.noProfiles())
 	}
 	own = append(own, "ADMIN_ADDR="+host(a.starterAdmin), "LISTEN_ADDR="+host(a.starter))
 	for _, variable := range own {

@@ -26,7 +26,8 @@ const (
 type serverOptions struct {
 	fast     bool // data may be lost when the machine goes down
 	headless bool // no Temporal UI
-	override bool // DATABASE_URL and TEMPORAL_ADDRESS, where set, name servers to use instead
+	database string // a Postgres to use instead of starting one
+	temporal string // the same of Temporal: its address
 }
 
 // A server is a started thing that can be stopped.
@@ -38,8 +39,9 @@ type running struct {
 	say   io.Writer // progress, on standard error
 	state *stack.State
 
-	postgres *stack.Postgres // nil when DATABASE_URL names another one
-	temporal *stack.Temporal // nil when TEMPORAL_ADDRESS names another one
+	options  serverOptions
+	postgres *stack.Postgres // nil when another one is used
+	temporal *stack.Temporal // nil when another one is used
 	binary   string          // the temporal program; empty like temporal
 
 	mu       sync.Mutex
@@ -93,13 +95,14 @@ func (s *running) add(name string, srv server, process *stack.Process) {
 	}()
 }
 
-// startServers starts Postgres and Temporal side by side, except those that the environment names.
+// startServers starts Postgres and Temporal side by side, except where others are to be used.
 func (s *running) startServers(ctx context.Context, o serverOptions) error {
+	s.options = o
 	var tasks []func(context.Context) error
-	if !o.override || os.Getenv("DATABASE_URL") == "" {
+	if o.database == "" {
 		tasks = append(tasks, func(ctx context.Context) error { return s.startPostgres(ctx, o) })
 	}
-	if !o.override || os.Getenv("TEMPORAL_ADDRESS") == "" {
+	if o.temporal == "" {
 		tasks = append(tasks, func(ctx context.Context) error { return s.startTemporal(ctx, o) })
 	}
 	return together(ctx, tasks...)
@@ -148,11 +151,11 @@ func (s *running) startTemporal(ctx context.Context, o serverOptions) error {
 	return nil
 }
 
-// database is the connection string of the stack's own database, which is made when missing, or of the one that
-// DATABASE_URL names.
+// database is the connection string of the stack's own database, which is made when missing, or of the
+// one that is used instead.
 func (s *running) database(ctx context.Context) (string, error) {
 	if s.postgres == nil {
-		return os.Getenv("DATABASE_URL"), nil
+		return s.options.database, nil
 	}
 	if err := s.postgres.CreateDatabase(ctx, "handover"); err != nil {
 		return "", err
@@ -161,16 +164,20 @@ func (s *running) database(ctx context.Context) (string, error) {
 }
 
 // clients is an environment in which Temporal clients reach the stack's server, and nothing of the user's own profiles
-// gets between. With TEMPORAL_ADDRESS, the user's settings stay as they are.
+// gets between.
 func (s *running) clients() ([]string, error) {
-	if s.temporal == nil {
-		return os.Environ(), nil
-	}
 	none := s.noProfiles()
 	if err := os.WriteFile(none, nil, 0o600); err != nil {
 		return nil, err
 	}
-	return append(stack.WithoutTemporal(os.Environ()), "TEMPORAL_ADDRESS="+s.temporal.Address(), "TEMPORAL_CONFIG_FILE="+none), nil
+	return append(stack.WithoutTemporal(os.Environ()), "TEMPORAL_ADDRESS="+s.temporalAddress(), "TEMPORAL_CONFIG_FILE="+none), nil
+}
+
+func (s *running) temporalAddress() string {
+	if s.temporal == nil {
+		return s.options.temporal
+	}
+	return s.temporal.Address()
 }
 
 // noProfiles is the path of an empty file that takes the place of the user's own temporal.toml.

@@ -49,6 +49,10 @@ func demo(ctx context.Context, root string) error {
 
 // show brings everything up, has one product bought, prints what happened and calls then.
 func show(ctx context.Context, root string, story io.Writer, then func(context.Context, *running, *apps, *purchase) error) (err error) {
+	var o serverOptions
+	if o.database, o.temporal, err = ownServers(os.Getenv); err != nil {
+		return err
+	}
 	s, ctx, err := newStack(ctx, root, "stack")
 	if err != nil {
 		return err
@@ -61,7 +65,7 @@ func show(ctx context.Context, root string, story io.Writer, then func(context.C
 		s.close()
 	}()
 	err = together(ctx,
-		func(ctx context.Context) error { return s.startServers(ctx, serverOptions{override: true}) },
+		func(ctx context.Context) error { return s.startServers(ctx, o) },
 		s.build,
 	)
 	if err != nil {
@@ -136,7 +140,7 @@ func (s *running) printAddresses(out io.Writer, a *apps, p *purchase) {
 		id := "order:" + strings.ReplaceAll(p.key(), "/", ":")
 		address("Temporal", s.temporal.UI()+"/namespaces/default/workflows/"+id)
 	} else {
-		address("Temporal", os.Getenv("TEMPORAL_ADDRESS"))
+		address("Temporal", s.temporalAddress())
 	}
 	address("shop", a.sandbox+"/")
 	address("inbox", a.sandbox+"/inbox")
