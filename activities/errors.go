@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -24,7 +25,12 @@ const (
 	stepAlert     order.Step = "alert"
 	stepReconcile order.Step = "reconcile"
 	stepSales     order.Step = "reconcile_sales"
+	stepReversals order.Step = "reconcile_reversals"
+	stepTidy      order.Step = "tidy"
 )
+
+// reconciling are the activities of the reconciliation: the next attempt of each is the schedule's next run.
+var reconciling = []order.Step{stepReconcile, stepSales, stepReversals, stepTidy}
 
 // errMisconfigured marks a fault in the shop's settings that is found before any call.
 var errMisconfigured = errors.New("misconfigured")
@@ -80,7 +86,7 @@ func (a *Activities) failedFor(ctx context.Context, step order.Step, key order.K
 	switch {
 	case class.Final():
 		options.Details = []any{reason}
-	case class == order.ClassLedger && step != stepReconcile && step != stepSales:
+	case class == order.ClassLedger && !slices.Contains(reconciling, step):
 		tries := attempt(ctx)
 		options.NonRetryable = tries >= ledgerTries && step != stepRead
 		options.NextRetryDelay = pause(0, tries-1)

@@ -19,8 +19,7 @@ type ReconcileResult struct {
 	Left     int `json:"left"`
 }
 
-// Reconcile goes through everything in the ledger that should be under way, and in the end reminds the owner of what has
-// waited for a day. Going through it twice is safe.
+// Reconcile goes through everything in the ledger that should be under way. Going through it twice is safe.
 func (a *Activities) Reconcile(ctx context.Context) (ReconcileResult, error) {
 	stuck := recovery.Stuck{Ledger: a.Ledger, Runs: a.Runs, Log: a.Log,
 		StuckAfter: a.cfg.StuckAfter, AttentionAfter: a.cfg.AttentionAfter, Heartbeat: func(checked int) { activity.RecordHeartbeat(ctx, checked) }}
@@ -31,8 +30,6 @@ func (a *Activities) Reconcile(ctx context.Context) (ReconcileResult, error) {
 	if err != nil {
 		return ReconcileResult{}, a.broken(ctx, stepReconcile, order.Key{}, err)
 	}
-	a.alertRest(ctx)
-	a.remind(ctx)
 	a.Outcomes.StepEnded(string(stepReconcile), "done")
 	a.Log.InfoContext(ctx, "reconciled", "checked", r.Checked, "repaired", r.Repaired, "left", r.Remaining, "marked", r.Marked)
 	return ReconcileResult{Checked: r.Checked, Repaired: r.Repaired, Left: r.Remaining}, nil

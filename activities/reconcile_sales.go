@@ -2,11 +2,11 @@ package activities
 
 import (
 	"context"
-	"maps"
-	"slices"
+	"sync"
 	"time"
 
 	"go.temporal.io/sdk/activity"
+	"golang.org/x/sync/errgroup"
 
 	"handover/internal/order"
 	"handover/internal/recovery/missed"
@@ -21,29 +21,15 @@ type ReconcileSalesResult struct {
 	Unread   int `json:"unread"` // environments whose list could not be read to its end
 }
 
-// ReconcileSales asks every environment's provider for its paid sessions, from when they are not known to be complete on,
-// and delivers the missed ones. What one provider does not return is left to the next run; the others do not wait for it.
+// ReconcileSales asks every environment's provider for its paid sessions, from the high-water mark on, and delivers the
+// missed ones. What one provider does not return is left to the next run; the others do not wait for it.
 func (a *Activities) ReconcileSales(ctx context.Context) (ReconcileSalesResult, error) {
-	r := missed.Sales{Ledger: a.Ledger, Runs: a.Runs, Catalogue: a.Catalogue, Log: a.Log, Now: a.Now, Pause: rest}
-	var sum ReconcileSalesResult
-	refused := false
-	for _, name := range slices.Sorted(maps.Keys(a.Environments)) {
-		e := a.Environments[name]
-		result, err := r.Run(ctx, missed.Environment{Name: name, Mode: e.Mode, Provider: e.Provider},
-			missed.Options{Heartbeat: func() { activity.RecordHeartbeat(ctx) }})
-		if err != nil {
-			return sum, a.broken(ctx, stepSales, order.Key{}, err)
-		}
-		sum.Checked, sum.Repaired = sum.Checked+result.Checked, sum.Repaired+result.Repaired
-		sum.Ignored, sum.Left = sum.Ignored+result.Ignored, sum.Left+result.Left
-		outcome := order.Class("done")
-		if result.Problem != "" {
-			outcome, sum.Unread = result.Problem, sum.Unread+1
-			refused = refused || result.Problem == order.ClassMisconfigured
-		}
-		a.Outcomes.StepEnded(string(stepSales), outcome)
-		a.Log.InfoContext(ctx, "sales reconciled", "environment", name, "checked", result.Checked, "repaired", result.Repaired,
-			"ignored", result.Ignored, "left", result.Left, "problem", string(result.Problem))
+	sum, refused, err := a.everywhere(ctx, stepSales, func(ctx context.Context, s missed.Sales, e missed.Environment, o missed.Options) (found, error) {
+		r, err := s.Run(ctx, e, o)
+		return found{ReconcileSalesResult{Checked: r.Checked, Repaired: r.Repaired, Ignored: r.Ignored, Left: r.Left}, r.Problem}, err
+	})
+	if err != nil {
+		return sum, err
 	}
 	if refused {
 		a.tellOfSales(ctx, order.ReasonPaymentConfig)
@@ -52,6 +38,60 @@ func (a *Activities) ReconcileSales(ctx context.Context) (ReconcileSalesResult, 
 		a.tellOfSales(ctx, order.ReasonSaleLeft)
 	}
 	return sum, nil
+}
+
+// ReconcileReversals asks every environment's provider for its refunds and disputes, from their own high-water mark on, and
+// has those read that nobody reported.
+func (a *Activities) ReconcileReversals(ctx context.Context) (ReconcileSalesResult, error) {
+	sum, _, err := a.everywhere(ctx, stepReversals, func(ctx context.Context, s missed.Sales, e missed.Environment, o missed.Options) (found, error) {
+		r, err := s.Reversals(ctx, e, o)
+		return found{ReconcileSalesResult{Checked: r.Checked, Repaired: r.Repaired, Ignored: r.Ignored, Left: r.Left}, r.Problem}, err
+	})
+	return sum, err
+}
+
+// found is what a run over one environment found, and why it could not read all.
+type found struct {
+	ReconcileSalesResult
+	problem order.Class
+}
+
+// everywhere runs over all environments side by side, so that a provider that takes its time holds up no other. It says
+// whether one of them refuses the settings.
+func (a *Activities) everywhere(ctx context.Context, step order.Step,
+	run func(context.Context, missed.Sales, missed.Environment, missed.Options) (found, error)) (sum ReconcileSalesResult, refused bool, err error) {
+	sales := missed.Sales{Ledger: a.Ledger, Runs: a.Runs, Catalogue: a.Catalogue, Log: a.Log, Now: a.Now, Pause: rest}
+	var mu sync.Mutex
+	group, running := errgroup.WithContext(ctx)
+	for name, e := range a.Environments {
+		group.Go(func() error {
+			is, err := run(running, sales, missed.Environment{Name: name, Mode: e.Mode, Provider: e.Provider},
+				missed.Options{Heartbeat: func() { activity.RecordHeartbeat(ctx) }})
+			if err != nil {
+				return err
+			}
+			outcome := order.Class("done")
+			if is.problem != "" {
+				outcome, is.Unread = is.problem, 1
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			sum = sum.plus(is.ReconcileSalesResult)
+			refused = refused || is.problem == order.ClassMisconfigured
+			a.Outcomes.StepEnded(string(step), outcome)
+			a.Log.InfoContext(ctx, "list of a payment provider reconciled", "step", string(step), "environment", name, "checked", is.Checked,
+				"repaired", is.Repaired, "ignored", is.Ignored, "left", is.Left, "problem", string(is.problem))
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return sum, refused, a.broken(ctx, step, order.Key{}, err)
+	}
+	return sum, refused, nil
+}
+
+func (r ReconcileSalesResult) plus(o ReconcileSalesResult) ReconcileSalesResult {
+	return ReconcileSalesResult{r.Checked + o.Checked, r.Repaired + o.Repaired, r.Ignored + o.Ignored, r.Left + o.Left, r.Unread + o.Unread}
 }
 
 // tellOfSales tells the owner, at most once a day, what keeps sales from being found or delivered.

@@ -81,9 +81,12 @@ func pass(t *testing.T, l *ledger.Ledger, r activities.Runs, owner activities.Ow
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 	env := suite.NewTestActivityEnvironment()
-	env.RegisterActivity(a.Reconcile)
+	env.RegisterActivity(a)
 	encoded, err := env.ExecuteActivity(a.Reconcile)
 	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := env.ExecuteActivity(a.RemindOwner); err != nil {
 		t.Fatal(err)
 	}
 	var result activities.ReconcileResult

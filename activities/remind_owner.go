@@ -16,6 +16,14 @@ const (
 	remindersLimit = 20 * time.Second
 )
 
+// RemindOwner notifies the owner of what has come since the last message about its reason, and once a day of everything that
+// still needs a person. Like every alert it is best effort, and nothing fails with it.
+func (a *Activities) RemindOwner(ctx context.Context) error {
+	a.alertRest(ctx)
+	a.remind(ctx)
+	return nil
+}
+
 // remind notifies the owner, once a day and in one message, of orders that still need a person after their alert was
 // sent, and of those whose alert failed. Like every alert it is best effort, and nothing fails with it.
 func (a *Activities) remind(ctx context.Context) {

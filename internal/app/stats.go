@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"time"
 
 	"handover/internal/ledger"
 	"handover/internal/order"
@@ -30,6 +31,11 @@ func (s stats) Stats(ctx context.Context) (telemetry.Stats, error) {
 	}
 	if out.ReconciledAt, err = s.ledger.ReconciledAt(ctx); err != nil {
 		return telemetry.Stats{}, err
+	}
+	out.Known = map[telemetry.ProviderList]time.Time{}
+	for environment, at := range w.Known {
+		out.Known[telemetry.ProviderList{Environment: environment, List: "sales"}] = at.Until
+		out.Known[telemetry.ProviderList{Environment: environment, List: "reversals"}] = at.ReversalsUntil
 	}
 	for reason, n := range w.Attention {
 		out.Attention += n

@@ -19,6 +19,7 @@ const (
 	nameEmailEvents = "email events"
 	nameReconcile   = "last reconcile"
 	nameSales       = "missed sales"
+	nameMoney       = "missed refunds"
 	nameLastAlert   = "last alert"
 	nameLinks       = "link_secrets"
 )
@@ -64,7 +65,7 @@ func (s Shop) database(ctx context.Context) []Check {
 		for _, e := range s.environments() {
 			list = append(list, lastWebhook(e, h))
 			if known, served := h.SalesKnown[e.Name]; served {
-				list = append(list, missedSales(e, known, h))
+				list = append(list, mark(nameSales, "sale", known, h).of(e.Name), mark(nameMoney, "refund or dispute", h.ReversalsKnown[e.Name], h).of(e.Name))
 			}
 		}
 		list = append(list, s.emailEvents(h), s.links(h))
@@ -121,16 +122,18 @@ func (s Shop) links(h ledger.Health) Check {
 	return good(nameLinks, text.Count(len(s.Config.LinkSecrets), "secret"))
 }
 
-// missedSales notices a provider's list that cannot be read, while the reconciliation as such goes on.
-func missedSales(e config.Environment, known time.Time, h ledger.Health) Check {
+// mark notices a provider's list that cannot be read, while the reconciliation as such goes on.
+func mark(name, what string, known time.Time, h ledger.Health) Check {
 	const next = "The worker's log says why the provider's list cannot be read. To try it now: starter reconcile"
-	switch age := h.Now.Sub(known); {
+	age := h.Now.Sub(known)
+	searched := "searched for up to " + text.Age(age) + " ago"
+	switch {
 	case age > blind:
-		return fail(nameSales, "searched for up to "+text.Age(age)+" ago: a sale whose webhook is lost is not found", next).of(e.Name)
+		return fail(name, searched+": a "+what+" whose webhook is lost is not found", next)
 	case age > overdue:
-		return warn(nameSales, "searched for up to "+text.Age(age)+" ago, and should be every ten minutes", next).of(e.Name)
+		return warn(name, searched+", and should be every ten minutes", next)
 	}
-	return good(nameSales, "searched for up to "+text.Age(h.Now.Sub(known))+" ago").of(e.Name)
+	return good(name, searched)
 }
 
 // lastAlert notices that the owner cannot be reached: an alert is not repeated.

@@ -152,14 +152,19 @@ func TestReplay(t *testing.T) {
 // sales is a provider's list of sales.
 type sales struct {
 	payment.Provider
-	listed []order.Sale
-	failed error
+	listed   []order.Sale
+	reversed []order.Reversed
+	failed   error
 }
 
 func (p *sales) ValidSession(id string) bool { return strings.HasPrefix(id, "cs_live_") }
 
 func (p *sales) PaidSessions(context.Context, time.Time, string) ([]order.Sale, string, error) {
 	return p.listed, "", p.failed
+}
+
+func (p *sales) ReversalsSince(context.Context, time.Time, string) ([]order.Reversed, string, error) {
+	return p.reversed, "", p.failed
 }
 
 func (p *sales) Session(_ context.Context, id string) (payment.Facts, error) {

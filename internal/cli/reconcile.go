@@ -23,7 +23,8 @@ import (
 const minimumAge = 10 * time.Second
 
 type reconcileCommand struct {
-	Since  string `help:"How far back to list sales, like 72h or 3d." placeholder:"DURATION"`
+	Since  string `help:"How far back to list sales, like 72h or 3d; with --money, refunds and disputes." placeholder:"DURATION"`
+	Money  bool   `help:"Go through refunds and disputes only, as after a restored backup."`
 	DryRun bool   `help:"Change nothing; count what would be repaired."`
 	JSON   bool   `help:"Print JSON."`
 }
@@ -62,10 +63,12 @@ func (r *reconcileCommand) Run(c *console) error {
 		}
 
 		result := reconciliation{DryRun: r.DryRun, Environments: map[string]missed.Result{}}
-		if err := r.stuckOrders(cn, runs, cfg, &result); err != nil {
-			return err
+		if !r.Money {
+			if err := r.stuckOrders(cn, runs, cfg, &result); err != nil {
+				return err
+			}
 		}
-		if err := r.missedSales(cn, runs, cfg, since, &result); err != nil {
+		if err := r.lists(cn, runs, cfg, since, &result); err != nil {
 			return err
 		}
 		return r.report(c, result)
@@ -102,8 +105,8 @@ func (r *reconcileCommand) stuckOrders(cn *connection, runs dispatcher, cfg conf
 	return err
 }
 
-// missedSales goes through each provider's list of sales.
-func (r *reconcileCommand) missedSales(cn *connection, runs dispatcher, cfg config.Config, since time.Duration, sum *reconciliation) error {
+// lists goes through each provider's list of sales, and through that of refunds and disputes.
+func (r *reconcileCommand) lists(cn *connection, runs dispatcher, cfg config.Config, since time.Duration, sum *reconciliation) error {
 	providers, err := cn.providers(cfg)
 	if err != nil {
 		return err
@@ -113,17 +116,31 @@ func (r *reconcileCommand) missedSales(cn *connection, runs dispatcher, cfg conf
 	}
 	for _, name := range slices.Sorted(maps.Keys(providers)) {
 		e := missed.Environment{Name: name, Mode: cfg.Environments[name].Mode, Provider: providers[name]}
-		result, err := sales.Run(cn.ctx, e, missed.Options{Since: since, DryRun: r.DryRun})
+		result, options := missed.Result{}, missed.Options{DryRun: r.DryRun}
+		if r.Money {
+			options.Since = since
+		} else if result, err = sales.Run(cn.ctx, e, missed.Options{Since: since, DryRun: r.DryRun}); err != nil {
+			return err
+		}
+		reversals, err := sales.Reversals(cn.ctx, e, options)
 		if err != nil {
 			return err
 		}
-		sum.add(name, result)
+		result.Reversals = &reversals
+		sum.add(name, result, r.Money)
 	}
 	return nil
 }
 
-func (sum *reconciliation) add(name string, r missed.Result) {
+// add adds up an environment. The refunds and disputes that were known already count only where they were asked for.
+func (sum *reconciliation) add(name string, r missed.Result, money bool) {
 	sum.Checked, sum.Repaired, sum.Ignored, sum.Left = sum.Checked+r.Checked, sum.Repaired+r.Repaired, sum.Ignored+r.Ignored, sum.Left+r.Left
+	if m := r.Reversals; m != nil {
+		sum.Checked, sum.Repaired, sum.Left = sum.Checked+m.Repaired+m.Left, sum.Repaired+m.Repaired, sum.Left+m.Left
+		if money {
+			sum.Checked, sum.Ignored = sum.Checked+m.Ignored, sum.Ignored+m.Ignored
+		}
+	}
 	sum.Environments[name] = r
 }
 
@@ -141,13 +158,13 @@ func (r *reconcileCommand) report(c *console, sum reconciliation) error {
 
 	unread := 0
 	for _, result := range sum.Environments {
-		if result.Problem != "" {
+		if result.Problem != "" || result.Reversals != nil && result.Reversals.Problem != "" {
 			unread++
 		}
 	}
 	switch {
 	case unread > 0:
-		return fmt.Errorf("the sales of %d of %d environments could not be read to their end: run it again", unread, len(sum.Environments))
+		return fmt.Errorf("the lists of %d of %d environments could not be read to their end: run it again", unread, len(sum.Environments))
 	case sum.Left > 0:
 		return errors.New("some could not be delivered: the lines above say why")
 	}
@@ -167,13 +184,27 @@ func (sum reconciliation) lines() (lines []string) {
 		lines = append(lines, fmt.Sprintf("orders that make no progress: %d need attention from now on: starter list --attention", o.Marked))
 	}
 	for _, name := range slices.Sorted(maps.Keys(sum.Environments)) {
-		lines = append(lines, salesLines(name, repaired, sum.Environments[name])...)
+		is := sum.Environments[name]
+		if !is.Since.IsZero() {
+			lines = append(lines, salesLines(name, repaired, is)...)
+		}
+		lines = append(lines, reversalLines(name, repaired, *is.Reversals)...)
 	}
 	return lines
 }
 
+const minute = "2006-01-02 15:04 MST"
+
+func reversalLines(name, repaired string, r missed.Reversals) []string {
+	lines := []string{fmt.Sprintf("%s: %d checked, %d %s, %d ignored, %d left, of the refunds and disputes since %s",
+		name, r.Checked, r.Repaired, repaired, r.Ignored, r.Left, r.Since.UTC().Format(minute))}
+	if r.Problem != "" {
+		lines = append(lines, "  "+problemSentence(r.Problem))
+	}
+	return append(lines, "  every refund and dispute is in the ledger until "+r.CompleteUntil.UTC().Format(minute))
+}
+
 func salesLines(name, repaired string, r missed.Result) []string {
-	const minute = "2006-01-02 15:04 MST"
 	lines := []string{fmt.Sprintf("%s: %d checked, %d %s, %d ignored, %d left, of the sales since %s",
 		name, r.Checked, r.Repaired, repaired, r.Ignored, r.Left, r.Since.UTC().Format(minute))}
 	for _, reason := range slices.Sorted(maps.Keys(r.Reasons)) {

@@ -15,6 +15,7 @@ type Health struct {
 	FirstOrder     time.Time
 	LinkSecrets    []string             // names of the secrets that messages still to be sent were made with
 	SalesKnown     map[string]time.Time // by environment: up to when every sale is known
+	ReversalsKnown map[string]time.Time // by environment: up to when every refund and dispute is known
 	LastAlert      time.Time            // when the owner was notified last, or should have been
 	AlertFailed    bool                 // that message did not arrive
 }
@@ -31,7 +32,7 @@ FROM known WHERE environment IS NOT NULL`
 
 // Health reads it. The cost does not follow what was ever sold.
 func (l *Ledger) Health(ctx context.Context) (Health, error) {
-	h := Health{LastWebhooks: map[string]time.Time{}, SalesKnown: map[string]time.Time{}}
+	h := Health{LastWebhooks: map[string]time.Time{}, SalesKnown: map[string]time.Time{}, ReversalsKnown: map[string]time.Time{}}
 	batch := &pgx.Batch{}
 	batch.Queue(lastWebhooks).Query(func(rows pgx.Rows) error {
 		var environment string
@@ -57,10 +58,13 @@ WHERE coalesce(finished_at, stopped_at) IS NULL AND kind = 'email' AND link_secr
 			h.LinkSecrets, err = pgx.CollectRows(rows, pgx.RowTo[string])
 			return err
 		})
-	batch.Queue(`SELECT environment, complete_until FROM sales_lists`).Query(func(rows pgx.Rows) error {
+	batch.Queue(`SELECT environment, complete_until, reversals_until FROM sales_lists`).Query(func(rows pgx.Rows) error {
 		var environment string
-		var at time.Time
-		_, err := pgx.ForEachRow(rows, []any{&environment, &at}, func() error { h.SalesKnown[environment] = at; return nil })
+		var sales, reversals time.Time
+		_, err := pgx.ForEachRow(rows, []any{&environment, &sales, &reversals}, func() error {
+			h.SalesKnown[environment], h.ReversalsKnown[environment] = sales, reversals
+			return nil
+		})
 		return err
 	})
 	batch.Queue(`SELECT claimed_at, coalesce(outcome, '') = 'failed' FROM alert_messages ORDER BY claimed_at DESC LIMIT 1`).QueryRow(func(row pgx.Row) error {

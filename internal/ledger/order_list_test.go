@@ -100,6 +100,7 @@ func TestWhatWaitsIsCounted(t *testing.T) {
 		OldestOpenSeconds:         map[string]float64{"payment": 6000, "access": 0, "email": 120},
 		Undispatched:              1,
 		OldestUndispatchedSeconds: 90,
+		Known:                     map[string]ledger.SyncWindow{},
 	}
 	if diff := cmp.Diff(want, w, cmpopts.EquateApprox(0, 30)); diff != "" {
 		t.Errorf("what waits (-want +got):\n%s", diff)
@@ -111,7 +112,7 @@ func TestNothingWaitsInAnEmptyLedger(t *testing.T) {
 	b := ownEnv(t)
 	w, err := b.Waits(t.Context())
 	b.must(err)
-	want := ledger.Waits{Attention: map[string]int64{}, Open: map[string]int64{}, OldestOpenSeconds: map[string]float64{"payment": 0}}
+	want := ledger.Waits{Attention: map[string]int64{}, Open: map[string]int64{}, OldestOpenSeconds: map[string]float64{"payment": 0}, Known: map[string]ledger.SyncWindow{}}
 	if diff := cmp.Diff(want, w); diff != "" {
 		t.Errorf("what waits (-want +got):\n%s", diff)
 	}

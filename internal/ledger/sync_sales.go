@@ -9,10 +9,12 @@ import (
 	"handover/internal/order"
 )
 
-// SyncWindow is which sales of an environment are certainly known: all of those made between the two times.
+// SyncWindow is what of an environment is certainly known: all that was sold, and all that was refunded or disputed, from
+// the first time to that of each.
 type SyncWindow struct {
-	From  time.Time // when Handover began to serve the environment
-	Until time.Time // the high-water mark
+	From           time.Time // when Handover began to serve the environment
+	Until          time.Time // the high-water mark of the sales
+	ReversalsUntil time.Time // that of refunds and disputes
 }
 
 // StartSync begins the sync window of an environment, from now on. One that has begun stays as it is.
@@ -22,10 +24,10 @@ func (l *Ledger) StartSync(ctx context.Context, environment string) error {
 	return safe("begin a sync window", err)
 }
 
-// SyncWindow reads which sales are known; both times are zero before an environment was first served.
+// SyncWindow reads what is known; the times are zero before an environment was first served.
 func (l *Ledger) SyncWindow(ctx context.Context, environment string) (SyncWindow, error) {
 	rows, _ := l.pool.Query(ctx, `
-SELECT covered_from AS "from", complete_until AS until FROM sales_lists WHERE environment = @environment`,
+SELECT covered_from AS "from", complete_until AS until, reversals_until FROM sales_lists WHERE environment = @environment`,
 		pgx.StrictNamedArgs{"environment": environment})
 	window, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[SyncWindow])
 	if noRows(err) {
@@ -41,6 +43,61 @@ INSERT INTO sales_lists AS s (environment, complete_until) VALUES (@environment,
 ON CONFLICT (environment) DO UPDATE SET complete_until = greatest(s.complete_until, excluded.complete_until)`,
 		pgx.StrictNamedArgs{"environment": environment, "until": until})
 	return safe("advance a high-water mark", err)
+}
+
+// Behind lists those of the environments of which a high-water mark is older than age.
+func (l *Ledger) Behind(ctx context.Context, environments []string, age time.Duration) ([]string, error) {
+	rows, _ := l.pool.Query(ctx, `
+SELECT environment FROM sales_lists
+WHERE environment = ANY (@environments) AND least(complete_until, reversals_until) < now() - @age::interval ORDER BY environment`,
+		pgx.StrictNamedArgs{"environments": environments, "age": age})
+	behind, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	return behind, safe("read the high-water marks", err)
+}
+
+// AdvanceReversals does the same for refunds and disputes.
+func (l *Ledger) AdvanceReversals(ctx context.Context, environment string, until time.Time) error {
+	_, err := l.pool.Exec(ctx, `
+UPDATE sales_lists SET reversals_until = greatest(reversals_until, @until) WHERE environment = @environment`,
+		pgx.StrictNamedArgs{"environment": environment, "until": until})
+	return safe("advance a high-water mark", err)
+}
+
+// UnreadReversals returns the sessions of the confirmed orders about whose refunds and disputes the list knows more than
+// the ledger: of which one is younger than the last reading, or, where it has no time, adds up to more. What is to be read
+// anyway is not among them.
+func (l *Ledger) UnreadReversals(ctx context.Context, environment string, list []order.Reversed) ([]order.Key, error) {
+	refs, at := make([]string, len(list)), make([]*time.Time, len(list))
+	refunded, disputed := make([]int64, len(list)), make([]bool, len(list))
+	for i, r := range list {
+		refs[i], refunded[i], disputed[i] = r.Ref, r.Refunded, r.Disputed
+		if !r.At.IsZero() {
+			at[i] = &list[i].At
+		}
+	}
+	rows, _ := l.pool.Query(ctx, `
+SELECT DISTINCT o.environment, o.session FROM unnest(@refs::text[], @at::timestamptz[], @refunded::bigint[], @disputed::boolean[])
+     AS r (ref, at, refunded, disputed)
+JOIN orders o ON o.environment = @environment AND o.payment_ref = r.ref AND r.ref <> ''
+WHERE o.payment = 'confirmed' AND o.reversal_due_at IS NULL
+  AND CASE WHEN r.at IS NULL THEN o.refunded + o.refund_pending < r.refunded OR r.disputed AND o.dispute = ''
+      ELSE o.reversal_read_at IS NULL OR o.reversal_read_at < r.at END
+ORDER BY o.environment, o.session`, pgx.StrictNamedArgs{"environment": environment, "refs": refs, "at": at, "refunded": refunded, "disputed": disputed})
+	keys, err := pgx.CollectRows(rows, pgx.RowToStructByName[order.Key])
+	return keys, safe("search for refunds and disputes", err)
+}
+
+// ReversalMissed notes that nobody reported a refund or a dispute of an order: it is to be read.
+func (l *Ledger) ReversalMissed(ctx context.Context, key order.Key) error {
+	_, err := l.pool.Exec(ctx, `
+WITH due AS (
+    UPDATE orders SET reversal_due_at = now()
+    WHERE environment = @environment AND session = @session AND reversal_due_at IS NULL
+    RETURNING 1
+)
+INSERT INTO audit (environment, session, who, what, why)
+SELECT @environment, @session, 'handover', 'a refund or a dispute found in the provider''s list', 'its webhook was missed' FROM due`, orderArgs(key, nil))
+	return safe("note a missed reversal", err)
 }
 
 // UnknownSales returns those of the sales whose session, or whose payment, is on no order.

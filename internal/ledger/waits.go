@@ -19,11 +19,12 @@ type Waits struct {
 	OldestOpenSeconds         map[string]float64 // of the obligations by kind, and of "payment"
 	Undispatched              int64
 	OldestUndispatchedSeconds float64
+	Known                     map[string]SyncWindow // by environment
 }
 
 // Waits counts what is waiting now.
 func (l *Ledger) Waits(ctx context.Context) (Waits, error) {
-	w := Waits{Attention: map[string]int64{}, Open: map[string]int64{}, OldestOpenSeconds: map[string]float64{}}
+	w := Waits{Attention: map[string]int64{}, Open: map[string]int64{}, OldestOpenSeconds: map[string]float64{}, Known: map[string]SyncWindow{}}
 	batch := &pgx.Batch{}
 	batch.Queue(`SELECT count(*), coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 FROM orders WHERE payment = 'pending'`).
 		QueryRow(func(row pgx.Row) error {
@@ -57,6 +58,15 @@ WHERE coalesce(finished_at, stopped_at) IS NULL GROUP BY kind`).
 	batch.Queue(`SELECT count(*), coalesce(extract(epoch FROM now() - min(received_at)), 0)::float8 FROM webhook_events
 WHERE dispatched_at IS NULL AND (session IS NOT NULL OR received_at < now() - interval '10 minutes')`).
 		QueryRow(func(row pgx.Row) error { return row.Scan(&w.Undispatched, &w.OldestUndispatchedSeconds) })
+	batch.Queue(`SELECT environment, covered_from, complete_until, reversals_until FROM sales_lists`).Query(func(rows pgx.Rows) error {
+		var environment string
+		var is SyncWindow
+		_, err := pgx.ForEachRow(rows, []any{&environment, &is.From, &is.Until, &is.ReversalsUntil}, func() error {
+			w.Known[environment] = is
+			return nil
+		})
+		return err
+	})
 	err := l.pool.SendBatch(ctx, batch).Close()
 	return w, safe("count what is waiting", err)
 }

@@ -20,6 +20,7 @@ type WatchdogLedger interface {
 	AlertsLedger
 	ReconciledAt(ctx context.Context) (time.Time, error)
 	MarkStalled(ctx context.Context, age time.Duration) ([]order.Key, error)
+	Behind(ctx context.Context, environments []string, age time.Duration) ([]string, error)
 }
 
 // Watchdog notices that orders make no progress, and that the reconciliation has stopped. Temporal's schedule can be
@@ -28,15 +29,17 @@ type Watchdog struct {
 	ledger  WatchdogLedger
 	alerts  Alerts
 	after   time.Duration // without progress, until an order needs a person
+	names   []string      // of the environments
 	log     *slog.Logger
 	now     func() time.Time
 	started time.Time
 	stopped bool // the last check found that the reconciliation has stopped
 }
 
-// NewWatchdog returns a watchdog that begins now. An order that makes no progress for longer than after needs a person.
-func NewWatchdog(l WatchdogLedger, owner Owner, after time.Duration, log *slog.Logger, now func() time.Time) *Watchdog {
-	return &Watchdog{ledger: l, alerts: Alerts{Ledger: l, Owner: owner, Log: log, Now: now}, after: after, log: log, now: now, started: now()}
+// NewWatchdog returns a watchdog over the environments that begins now. An order that makes no progress for longer than
+// after needs a person.
+func NewWatchdog(l WatchdogLedger, owner Owner, environments []string, after time.Duration, log *slog.Logger, now func() time.Time) *Watchdog {
+	return &Watchdog{ledger: l, alerts: Alerts{Ledger: l, Owner: owner, Log: log, Now: now}, names: environments, after: after, log: log, now: now, started: now()}
 }
 
 // Run checks every minute, or twice in the time after which an order needs a person, until the context ends.
@@ -86,5 +89,9 @@ func (w *Watchdog) Check(ctx context.Context) {
 	}
 	if stopped {
 		_, _, _ = w.alerts.About(ctx, order.ReasonReconcileStopped)
+		return
+	}
+	if behind, err := w.ledger.Behind(ctx, w.names, maxAge); err == nil && len(behind) > 0 && up >= settling {
+		_, _, _ = w.alerts.About(ctx, order.ReasonListBehind)
 	}
 }

@@ -21,6 +21,7 @@ type runs struct {
 	claimed  bool
 	notified []bool
 	stalled  []order.Key
+	behind   bool
 }
 
 const progress = 2 * time.Hour
@@ -28,7 +29,7 @@ const progress = 2 * time.Hour
 func (r *runs) ReconciledAt(context.Context) (time.Time, error) { return r.last, r.away }
 
 func (r *runs) ClaimNotice(_ context.Context, reason order.Reason) (bool, error) {
-	ours := !r.claimed && reason == order.ReasonReconcileStopped
+	ours := !r.claimed && (reason == order.ReasonReconcileStopped || reason == order.ReasonListBehind)
 	r.claimed = true
 	return ours, r.away
 }
@@ -40,6 +41,13 @@ func (r *runs) ClaimAlert(_ context.Context, reason order.Reason) (order.Alert, 
 	what := order.Alert{Reason: reason, Orders: len(r.stalled), References: []order.Reference{"HO-7K3M9QXT"}}
 	r.stalled = nil
 	return what, r.away
+}
+
+func (r *runs) Behind(_ context.Context, environments []string, _ time.Duration) ([]string, error) {
+	if r.behind {
+		return environments, nil
+	}
+	return nil, r.away
 }
 
 func (r *runs) AlertReasons(context.Context) ([]order.Reason, error) { return nil, r.away }
@@ -74,7 +82,7 @@ func TestTheOwnerIsNotifiedWhenTheReconciliationHasStopped(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, box, now := &runs{}, &mailbox{}, at
-			w := notify.NewWatchdog(p, owner(box), progress, slog.New(slog.DiscardHandler), func() time.Time { return now })
+			w := notify.NewWatchdog(p, owner(box), []string{"live"}, progress, slog.New(slog.DiscardHandler), func() time.Time { return now })
 			now = at.Add(c.up)
 			if c.ago != never {
 				p.last = now.Add(-c.ago)
@@ -100,7 +108,7 @@ func TestAWatchdogLogsAnAlertThatFailedAndNothingElse(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	p, box, now := &runs{last: at}, &mailbox{refuse: &email.SendError{Status: 401}}, at
-	w := notify.NewWatchdog(p, owner(box), progress, slog.New(slog.NewTextHandler(&log, nil)), func() time.Time { return now })
+	w := notify.NewWatchdog(p, owner(box), []string{"live"}, progress, slog.New(slog.NewTextHandler(&log, nil)), func() time.Time { return now })
 	now = at.Add(2 * time.Hour)
 	p.away = errors.New("the database is away")
 	w.Check(t.Context())
@@ -122,7 +130,7 @@ func TestAWatchdogLogsAnAlertThatFailedAndNothingElse(t *testing.T) {
 		t.Errorf("the log does not say that it runs again:\n%s", &log)
 	}
 	old := &runs{last: at.Add(-9 * time.Hour)}
-	nobody := notify.NewWatchdog(old, notify.New(notify.Config{}), progress, slog.New(slog.DiscardHandler), func() time.Time { return now })
+	nobody := notify.NewWatchdog(old, notify.New(notify.Config{}), nil, progress, slog.New(slog.DiscardHandler), func() time.Time { return now })
 	now = now.Add(time.Hour)
 	if nobody.Check(t.Context()); old.claimed {
 		t.Error("an alert without a recipient is claimed")
@@ -133,7 +141,7 @@ func TestTheOwnerIsNotifiedOfOrdersThatMakeNoProgress(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	p, box := &runs{last: at, stalled: []order.Key{{Environment: "live", Session: "cs_live_1"}}}, &mailbox{}
-	w := notify.NewWatchdog(p, owner(box), progress, slog.New(slog.NewTextHandler(&log, nil)), func() time.Time { return at })
+	w := notify.NewWatchdog(p, owner(box), []string{"live"}, progress, slog.New(slog.NewTextHandler(&log, nil)), func() time.Time { return at })
 	w.Check(t.Context())
 	w.Check(t.Context())
 	if len(box.taken) != 1 || !strings.Contains(box.taken[0].Text, "HO-7K3M9QXT") || strings.Contains(box.taken[0].Text, "cs_live_1") {
@@ -141,5 +149,20 @@ func TestTheOwnerIsNotifiedOfOrdersThatMakeNoProgress(t *testing.T) {
 	}
 	if strings.Count(log.String(), "order makes no progress") != 1 {
 		t.Errorf("log:\n%s", &log)
+	}
+}
+
+func TestTheOwnerIsNotifiedOfAListThatIsNotRead(t *testing.T) {
+	t.Parallel()
+	p, box, now := &runs{last: at.Add(time.Hour), behind: true}, &mailbox{}, at
+	w := notify.NewWatchdog(p, owner(box), []string{"live"}, progress, slog.New(slog.DiscardHandler), func() time.Time { return now })
+	if w.Check(t.Context()); len(box.taken) != 0 {
+		t.Error("right after the start, when nothing can have been read yet")
+	}
+	now = at.Add(time.Hour)
+	w.Check(t.Context())
+	w.Check(t.Context())
+	if len(box.taken) != 1 || !strings.Contains(box.taken[0].Text, "Lost webhooks are not found") {
+		t.Errorf("emails: %v", box.taken)
 	}
 }

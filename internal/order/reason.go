@@ -45,6 +45,7 @@ const (
 
 	// These are about no single order.
 	ReasonReconcileStopped Reason = "reconcile_stopped"
+	ReasonListBehind       Reason = "missed_sales_not_searched"
 	ReasonStillWaiting     Reason = "orders_still_waiting"
 )
 
@@ -127,6 +128,10 @@ var reasons = map[Reason]struct {
 	ReasonReconcileStopped: {
 		title:  "The reconciliation has stopped",
 		remedy: "Is a worker running? Is Temporal's schedule there and not paused? A worker creates it when it starts. Unfinished orders: starter list --pending",
+	},
+	ReasonListBehind: {
+		title:  "Lost webhooks are not found",
+		remedy: "A payment provider's list of sales, or of refunds and disputes, has not been read for an hour: is its api_key right, and may it read them? The worker's log says why. To try now: starter reconcile",
 	},
 	ReasonStillWaiting: {
 		title:  "Orders still need attention",

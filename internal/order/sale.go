@@ -18,3 +18,11 @@ type Sale struct {
 	Kind    SessionKind
 	At      time.Time // creation
 }
+
+// Reversed is one payment whose money has gone back, or is disputed, in a provider's list.
+type Reversed struct {
+	Ref      string    // the payment reference; empty where the provider does not say
+	At       time.Time // of the refund or the dispute; zero where the provider does not say
+	Refunded int64     // in minor units, where there is no time to tell a new one by
+	Disputed bool      // the same
+}

@@ -19,6 +19,9 @@ type Reader interface {
 	// empty cursor asks for the first page, and an empty next says that there is no other. A provider that can only list
 	// by the time of creation reaches back as far as a session can stay open, so that none is missed.
 	PaidSessions(ctx context.Context, since time.Time, cursor string) (page []order.Sale, next string, err error)
+	// ReversalsSince lists one page of the payments of which something was refunded or disputed since a time, in pages like
+	// PaidSessions. A provider that does not say when that was lists those of the payments of the last 60 days.
+	ReversalsSince(ctx context.Context, since time.Time, cursor string) (page []order.Reversed, next string, err error)
 }
 
 // RefundStatus is how far a refund has come.

@@ -35,8 +35,6 @@ type Ledger interface {
 type Runs interface {
 	missed.Runs
 	Running(ctx context.Context, key order.Key) (bool, error)
-	// Review makes an order's run, or a new one, re-read its refunds and disputes.
-	Review(ctx context.Context, key order.Key) error
 	// Replay makes an order's run, or a new one, check the payment again, or read the ledger again where that is settled.
 	Replay(ctx context.Context, key order.Key) error
 	// DispatchStale dispatches events that have waited for longer than grace, at most limit of them.

@@ -4,6 +4,8 @@ package server
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -61,7 +63,7 @@ func Run(ctx context.Context, p *app.Process) error {
 		d.UseQueue(queue)
 		group.Go(func() error { d.Run(ctx); return nil })
 		group.Go(func() error {
-			notify.NewWatchdog(p.Ledger, owner, p.Config.Orders.AttentionAfter, p.Log, time.Now).Run(ctx)
+			notify.NewWatchdog(p.Ledger, owner, slices.Sorted(maps.Keys(p.Config.Environments)), p.Config.Orders.AttentionAfter, p.Log, time.Now).Run(ctx)
 			return nil
 		})
 		temporalclient.KeepAttributes(ctx, p.Temporal, p.Namespace, d.UseAttributes)

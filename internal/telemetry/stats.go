@@ -11,6 +11,9 @@ import (
 // FactState is one fact of an order (payment, access, email) in one of its states.
 type FactState struct{ Fact, State string }
 
+// ProviderList is what a payment provider lists of an environment: its sales, or its reversals.
+type ProviderList struct{ Environment, List string }
+
 // Stats are the numbers that only the database knows.
 type Stats struct {
 	Orders                    map[FactState]int64
@@ -19,6 +22,7 @@ type Stats struct {
 	OldestUndispatchedSeconds float64 // 0 when there is none
 	Attention                 int64   // orders that wait for a person
 	ReconciledAt              time.Time
+	Known                     map[ProviderList]time.Time // up to when a provider's list is known
 }
 
 // StatsReader reads the numbers. It must return when ctx ends.
@@ -45,6 +49,9 @@ var (
 		"Age of the oldest event that is not yet handed to Temporal.", nil, nil)
 	descAttention = prometheus.NewDesc("handover_attention_orders",
 		"Orders that wait for a person.", nil, nil)
+	descKnown = prometheus.NewDesc("handover_high_water_timestamp_seconds",
+		"Up to when everything that a payment provider lists is in the ledger, by environment and list (sales, reversals).",
+		[]string{"environment", "list"}, nil)
 	descReconciled = prometheus.NewDesc("handover_reconcile_last_finished_timestamp_seconds",
 		"Time of the last finished reconciliation; absent before the first.", nil, nil)
 )
@@ -70,7 +77,7 @@ func NewStatsCollector(reader StatsReader, now func() time.Time) *StatsCollector
 // Describe sends the descriptions.
 func (c *StatsCollector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		descUp, descOrders, descOldestPending, descUndispatched, descOldestUndispatched, descAttention, descReconciled,
+		descUp, descOrders, descOldestPending, descUndispatched, descOldestUndispatched, descAttention, descReconciled, descKnown,
 	} {
 		ch <- d
 	}
@@ -97,6 +104,9 @@ func (c *StatsCollector) Collect(ch chan<- prometheus.Metric) {
 	gauge(descUndispatched, float64(s.UndispatchedEvents))
 	gauge(descOldestUndispatched, s.OldestUndispatchedSeconds)
 	gauge(descAttention, float64(s.Attention))
+	for of, at := range s.Known {
+		gauge(descKnown, float64(at.UnixMilli())/1000, of.Environment, of.List)
+	}
 	if !s.ReconciledAt.IsZero() {
 		gauge(descReconciled, float64(s.ReconciledAt.UnixMilli())/1000)
 	}

@@ -86,11 +86,9 @@ func (t transaction) refund() (r payment.Refund, found bool, err error) {
 // The search has no filter by time, and its order is not documented. It ends at the first page that is older than since,
 // provided that page shows the newest first; else every page is read.
 func (p *Provider) PaidSessions(ctx context.Context, since time.Time, cursor string) (sales []order.Sale, next string, err error) {
-	page := 1
-	if cursor != "" {
-		if page, err = strconv.Atoi(cursor); err != nil || page < 1 {
-			return nil, "", fmt.Errorf("creem: %q is not a cursor", cursor)
-		}
+	page, err := pageOf(cursor)
+	if err != nil {
+		return nil, "", err
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.callTimeout)
 	defer cancel()
@@ -116,6 +114,50 @@ func (p *Provider) PaidSessions(ctx context.Context, since time.Time, cursor str
 		return sales, "", nil
 	}
 	return sales, strconv.Itoa(following), nil
+}
+
+func pageOf(cursor string) (int, error) {
+	if cursor == "" {
+		return 1, nil
+	}
+	page, err := strconv.Atoi(cursor)
+	if err != nil || page < 1 {
+		return 0, fmt.Errorf("creem: %q is not a cursor", cursor)
+	}
+	return page, nil
+}
+
+// refundable is how old a payment may be whose refunds are looked for: the search names no time of theirs.
+const refundable = 60 * 24 * time.Hour
+
+// ReversalsSince lists the transactions that were refunded or charged back, of the payments of 60 days before the time.
+func (p *Provider) ReversalsSince(ctx context.Context, since time.Time, cursor string) (reversed []order.Reversed, next string, err error) {
+	page, err := pageOf(cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, p.callTimeout)
+	defer cancel()
+	list, following, err := p.search(ctx, url.Values{}, page)
+	if err != nil {
+		return nil, "", err
+	}
+	earliest := since.Add(-refundable)
+	for _, t := range list {
+		old := !t.at.IsZero() && t.at.Before(earliest)
+		if old || t.order == "" || !t.returned() && !t.partly() && !t.disputed() {
+			continue
+		}
+		r := order.Reversed{Ref: t.order, Refunded: t.refunded, Disputed: t.disputed()}
+		if t.returned() && r.Refunded == 0 {
+			r.Refunded = t.paid
+		}
+		reversed = append(reversed, r)
+	}
+	if following == 0 || allOlder(list, earliest) {
+		return reversed, "", nil
+	}
+	return reversed, strconv.Itoa(following), nil
 }
 
 // allOlder says that the page shows the newest first and that all of it is older than the time, so that every later page

@@ -30,6 +30,7 @@ func (s Subject) books(t *testing.T) {
 		}
 	})
 	t.Run("every paid session is listed once", func(t *testing.T) { t.Parallel(); s.lists(t) })
+	t.Run("every refund and dispute is listed", func(t *testing.T) { t.Parallel(); s.listsReversals(t) })
 }
 
 // reversals goes through what can become of a payment of 12 euros.
@@ -145,5 +146,52 @@ func (s Subject) lists(t *testing.T) {
 	}
 	if len(missing) > 0 || pages < 2 || pages > manySales {
 		t.Errorf("%d sales are not listed, on %d pages", len(missing), pages)
+	}
+}
+
+// listsReversals gives the money of more than a page of sales back, and has one disputed.
+func (s Subject) listsReversals(t *testing.T) {
+	world := s.World(t)
+	missing := map[string]bool{}
+	for range manySales {
+		sold := world.Sell(t, Sale{Status: payment.StatusPaid, Price: 1200, Buyer: ada})
+		world.Refund(t, sold.Session, 500, payment.RefundSucceeded)
+		missing[sold.Ref] = true
+	}
+	disputed := world.Sell(t, Sale{Status: payment.StatusPaid, Price: 1200, Buyer: ada})
+	world.Dispute(t, disputed.Session, order.DisputeOpen)
+	missing[disputed.Ref] = true
+	kept := world.Sell(t, Sale{Status: payment.StatusPaid, Price: 1200, Buyer: ada})
+
+	p, began := s.at(t, world.APIURL()), time.Now()
+	for pages, cursor := 0, ""; ; pages++ {
+		page, next, err := p.ReversalsSince(t.Context(), began.Add(-time.Hour), cursor)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range page {
+			if r.Ref == kept.Ref {
+				t.Error("a payment is listed of which nothing went back")
+			}
+			if r.At.IsZero() && r.Refunded == 0 && !r.Disputed {
+				t.Errorf("nothing tells a new refund or dispute of %s by", r.Ref)
+			}
+			delete(missing, r.Ref)
+		}
+		if next == "" {
+			break
+		}
+		if cursor = next; pages > manySales {
+			t.Fatal("the list has no end")
+		}
+	}
+	if len(missing) > 0 {
+		t.Errorf("%d are not listed", len(missing))
+	}
+	if page, _, err := p.ReversalsSince(t.Context(), began.Add(90*24*time.Hour), ""); err != nil || len(page) > 0 {
+		t.Errorf("from a later time on: %v, %v", page, err)
+	}
+	if _, _, err := p.ReversalsSince(t.Context(), began, "../x"); err == nil {
+		t.Error("a cursor of nobody is taken")
 	}
 }

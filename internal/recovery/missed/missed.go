@@ -24,6 +24,9 @@ const (
 type Ledger interface {
 	SyncWindow(ctx context.Context, environment string) (ledger.SyncWindow, error)
 	AdvanceHighWater(ctx context.Context, environment string, until time.Time) error
+	AdvanceReversals(ctx context.Context, environment string, until time.Time) error
+	UnreadReversals(ctx context.Context, environment string, list []order.Reversed) ([]order.Key, error)
+	ReversalMissed(ctx context.Context, key order.Key) error
 	UnknownSales(ctx context.Context, environment string, sales []order.Sale) ([]order.Sale, error)
 	ImportSale(ctx context.Context, key order.Key, found ledger.Found) error
 	RecordPayment(ctx context.Context, p order.Assessment) (order.Snapshot, error)
@@ -32,6 +35,8 @@ type Ledger interface {
 // Runs starts the orders' workflows.
 type Runs interface {
 	Ensure(ctx context.Context, key order.Key) error
+	// Review makes an order's run, or a new one, re-read its refunds and disputes.
+	Review(ctx context.Context, key order.Key) error
 }
 
 // Environment is one payment account.
@@ -69,11 +74,13 @@ type Result struct {
 	Reasons  map[string]int `json:"reasons,omitempty"`
 	// LeftSales names some of those that were left, by their session or else by their payment.
 	LeftSales []string  `json:"left_sales,omitempty"`
-	Since     time.Time `json:"since"`
+	Since     time.Time `json:"since,omitzero"`
 	// CompleteUntil is the high-water mark: every sale up to then is in the ledger.
-	CompleteUntil time.Time `json:"complete_until"`
+	CompleteUntil time.Time `json:"complete_until,omitzero"`
 	// Problem says why the list could not be read to its end: misconfigured, rate_limited, retry or permanent.
 	Problem order.Class `json:"problem,omitempty"`
+	// Reversals are the refunds and disputes, where they were gone through, too.
+	Reversals *Reversals `json:"reversals,omitempty"`
 }
 
 // Run goes through the sales of one environment. An error is the ledger's: the provider's failures are in the result.

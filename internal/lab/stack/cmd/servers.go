@@ -24,8 +24,8 @@ const (
 
 // serverOptions are the differences between the commands.
 type serverOptions struct {
-	fast     bool // data may be lost when the machine goes down
-	headless bool // no Temporal UI
+	fast     bool   // data may be lost when the machine goes down
+	headless bool   // no Temporal UI
 	database string // a Postgres to use instead of starting one
 	temporal string // the same of Temporal: its address
 }
