@@ -94,9 +94,7 @@ func (a *Activities) paymentFailure(ctx context.Context, in ConfirmPaymentInput,
 // postpone states when the provider is asked again, so that the wait is not taken for a lack of progress. Where it cannot
 // be stated, a person may be asked too soon.
 func (a *Activities) postpone(ctx context.Context, key order.Key, wait time.Duration) {
-	write, cancel := detached(ctx)
-	defer cancel()
-	if err := a.Ledger.Postpone(write, key, wait); err != nil {
+	if err := a.Ledger.Postpone(ctx, key, wait); err != nil {
 		a.Log.WarnContext(ctx, "a wait could not be recorded", "order", key.String(), "error", err)
 	}
 }

@@ -55,7 +55,7 @@ func (a *Activities) decide(ctx context.Context, r order.Request, refusal order.
 	case flow.KindRevoke:
 		return a.Ledger.Revoke(ctx, r, a.Catalogue)
 	case flow.KindRelink:
-		return a.Ledger.Relink(ctx, r)
+		return a.Ledger.Relink(ctx, r, func(e order.Entitlement) ([]order.Grant, error) { return a.issue(r.Key, e) })
 	case flow.KindRestore:
 		return a.Ledger.Restore(ctx, r, a.Catalogue)
 	}

@@ -87,7 +87,7 @@ func TestFrozenMessageHasValidTagsAndNoLink(t *testing.T) {
 		if hash := link.Hash(token); string(frozen.LinkHash) != string(hash[:]) || frozen.LinkSecret != links.Newest() {
 			t.Error("the link's hash is not that of the newest secret's token")
 		}
-		if sent := m.WithLink(links.URL(token)); !strings.Contains(sent.Text, "https://shop.example/d/"+token) || !strings.Contains(sent.HTML, "https://shop.example/d/"+token) {
+		if sent := m.WithLink(link.URL(frozen.LinkBase, token)); !strings.Contains(sent.Text, "https://shop.example/d/"+token) || !strings.Contains(sent.HTML, "https://shop.example/d/"+token) {
 			t.Error("the message that is sent lacks the link")
 		}
 	}

@@ -36,6 +36,7 @@ func (a *Activities) render(d ledger.EmailData, generation int) (ledger.Rendered
 			},
 		},
 		LinkSecret: secret,
+		LinkBase:   a.Links.Base(),
 		LinkHash:   hash[:],
 	}, nil
 }

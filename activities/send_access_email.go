@@ -1,12 +1,14 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
 
 	"handover/internal/failpoint"
 	"handover/internal/ledger"
+	"handover/internal/link"
 	"handover/internal/order"
 )
 
@@ -36,7 +38,7 @@ func (a *Activities) SendAccessEmail(ctx context.Context, in SendAccessEmailInpu
 	w.token = claim.Token
 	failpoint.Hit("email.claimed")
 
-	link, err := a.Links.Token(claim.LinkSecret, in.Key, claim.LinkVersion)
+	token, err := a.Links.Token(claim.LinkSecret, in.Key, claim.LinkVersion)
 	if err != nil {
 		return a.stopEmail(ctx, w, order.ClassMisconfigured, order.ReasonLinkSecret, err)
 	}
@@ -44,7 +46,7 @@ func (a *Activities) SendAccessEmail(ctx context.Context, in SendAccessEmailInpu
 	if a.Now().Round(0).Sub(began) >= a.cfg.EmailLease { // this process was suspended, and another may have the claim
 		return SendAccessEmailResult{}, a.failed(ctx, order.StepEmail, in.Key, order.ClassUnknown, ledger.ErrLeaseLost)
 	}
-	id, err := a.Sender.Send(ctx, in.EmailKey(in.Generation), claim.Message.WithLink(a.Links.URL(link)))
+	id, err := a.Sender.Send(ctx, in.EmailKey(in.Generation), claim.Message.WithLink(link.URL(cmp.Or(claim.LinkBase, a.Links.Base()), token)))
 	if err != nil {
 		return a.sendFailure(ctx, w, err)
 	}

@@ -56,7 +56,9 @@ func Open(ctx context.Context, o Options) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg, err := config.Load(settings.ConfigPath, o.Getenv, Known())
+	known := Known()
+	known.NoLinks = o.Name == Starter
+	cfg, err := config.Load(settings.ConfigPath, o.Getenv, known)
 	if err != nil {
 		return nil, err
 	}

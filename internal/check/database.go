@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"handover/internal/config"
@@ -119,7 +120,11 @@ func (s Shop) links(h ledger.Health) Check {
 				"Put the old secret back behind the first, restart the worker, then run: starter retry --misconfigured --reason TEXT")
 		}
 	}
-	return good(nameLinks, text.Count(len(s.Config.LinkSecrets), "secret"))
+	names := make([]string, len(s.Config.LinkSecrets))
+	for i, secret := range s.Config.LinkSecrets {
+		names[i] = link.Fingerprint(secret.Reveal())
+	}
+	return good(nameLinks, text.Count(len(names), "secret")+", by fingerprint: "+strings.Join(names, ", "))
 }
 
 // mark notices a provider's list that cannot be read, while the reconciliation as such goes on.

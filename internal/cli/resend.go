@@ -72,21 +72,23 @@ type sendCommand struct {
 	JSON   bool    `help:"Print JSON."`
 }
 
-type relinkCommand struct{ sendCommand }
-
-func (r *relinkCommand) Run(c *console) error { return r.run(c, flow.KindRelink, false) }
 
 func (r *sendCommand) run(c *console, kind string, dry bool) error {
 	request, err := r.request(c, kind)
 	if err != nil {
 		return err
 	}
+	return r.carryOut(c, request, dry)
+}
+
+func (r *sendCommand) carryOut(c *console, request order.Request, dry bool) error {
 	return c.withOrder(r.Order, func(cn *connection, v order.View) error {
 		if !r.JSON {
 			printKnown(c.Out, v, c.now())
 		}
 		a := answer{Order: v.Key.String(), Outcome: outcomeDryRun}
 		if !dry {
+			var err error
 			if a, err = r.send(cn, v, request); err != nil {
 				return err
 			}

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -203,7 +204,9 @@ func (f *fakeRuns) decide(ctx context.Context, r order.Request) (err error) {
 	case flow.KindResend:
 		d, err = f.ledger.Resend(ctx, r)
 	case flow.KindRelink:
-		d, err = f.ledger.Relink(ctx, r)
+		d, err = f.ledger.Relink(ctx, r, func(e order.Entitlement) ([]order.Grant, error) {
+			return []order.Grant{{Unit: 1, Secret: "NEWKY-" + rand.Text()}}, nil
+		})
 	case flow.KindRetry:
 		_, err = f.ledger.Retry(ctx, r, time.Hour)
 	case flow.KindRevoke:

@@ -35,6 +35,8 @@ func (a answer) sentence() string {
 		if a.applied {
 			said = "access is as it was bought, under the same links"
 		}
+	case order.OutcomeRelinked:
+		said = "the links that went out open nothing any more, and no email is sent"
 	case order.OutcomeSending, order.OutcomeJoined:
 		said = a.emailSentence(check)
 	case outcomeDryRun:

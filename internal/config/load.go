@@ -23,6 +23,8 @@ type Known struct {
 	Payment map[string]func(Environment) []setting.Problem
 	Email   map[string]func(Email) []setting.Problem
 	Access  access.Kinds
+	// NoLinks says that the process makes no links: the secrets of them may be missing, and their variables unset.
+	NoLinks bool
 }
 
 // Load reads the shop's configuration from the file at path, with every default filled in. ${NAME} inside a text takes
@@ -58,7 +60,9 @@ func (r *reader) config(t *table) Config {
 	c := defaults()
 	t.text("public_url", &c.PublicURL)
 	c.PublicURL = r.publicURL(t.at("public_url"), c.PublicURL)
-	c.LinkSecrets = r.linkSecrets(t.at("link_secrets"), t.texts("link_secrets"))
+	if !r.known.NoLinks || t.resolvable("link_secrets") {
+		c.LinkSecrets = r.linkSecrets(t.at("link_secrets"), t.texts("link_secrets"))
+	}
 	c.Environments = r.environments(t.table("environments"))
 	r.email(t.table("email"), &c.Email)
 	r.alerts(t.table("alerts"), &c.Alerts)

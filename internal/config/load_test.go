@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -268,5 +269,41 @@ func TestVariableInsideAText(t *testing.T) {
 	}
 	if want := "A ${LINK_SECRET} for $5 or {HOST}"; got.Products[0].Name != want {
 		t.Errorf("Name = %q; want %q: a value is not expanded again, and only ${NAME} is a variable", got.Products[0].Name, want)
+	}
+}
+
+// The starter makes no links: it runs without their secret, and still refuses one that is there and weak.
+func TestTheStarterNeedsNoLinkSecret(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile(filepath.Join("testdata", "full.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		line string
+		want string // of the error; empty for none
+	}{
+		"not written":              {line: ""},
+		"a variable that is unset": {line: `link_secrets = ["${NO_SUCH_SECRET}"]`},
+		"a good one":               {line: `link_secrets = ["0123456789abcdefghijklmnopqrstuvwxyz"]`},
+		"a weak one":               {line: `link_secrets = ["short"]`, want: "is too short to be safe"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := regexp.MustCompile(`(?m)^link_secrets.*$`).ReplaceAllString(string(raw), strings.ReplaceAll(c.line, "$", "$$"))
+			path := filepath.Join(t.TempDir(), "handover.toml")
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			starter := known
+			starter.NoLinks = true
+			_, err := config.Load(path, lookup(secrets()), starter)
+			if err == nil && c.want != "" || err != nil && (c.want == "" || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+			if _, err := config.Load(path, lookup(secrets()), known); err == nil && name != "a good one" {
+				t.Error("a worker starts without a link secret")
+			}
+		})
 	}
 }

@@ -54,6 +54,24 @@ func (t *table) texts(key string) []string {
 	return texts
 }
 
+// resolvable says that the list under key is written, and that every variable in it is set.
+func (t *table) resolvable(key string) bool {
+	v, written := t.value(key)
+	list, ok := v.([]any)
+	if !written || !ok {
+		return written
+	}
+	for _, one := range list {
+		s, _ := one.(string)
+		for _, reference := range variable.FindAllStringSubmatch(s, -1) {
+			if _, set := t.getenv(reference[1]); !set {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // secret reads a secret without the spaces and line ends that come along when it is copied.
 func (t *table) secret(key string, target *Secret) {
 	var s string

@@ -65,7 +65,7 @@ func TestNoEmailIsOwedWhileAccessIsBeingEnded(t *testing.T) {
 			if d := b.resend(b.request("r")); d.Refusal != order.RefusedNoAccess {
 				t.Errorf("a resend was %+v", d)
 			}
-			d, err := b.Relink(t.Context(), order.Request{Key: b.key, ID: "l", Kind: "relink", Who: "alice", Why: "asked"})
+			d, err := b.Relink(t.Context(), order.Request{Key: b.key, ID: "l", Kind: "relink", Who: "alice", Why: "asked"}, newKeys)
 			if b.must(err); d.Refusal != order.RefusedNoAccess {
 				t.Errorf("a relink was %+v", d)
 			}
@@ -168,7 +168,7 @@ func TestRelinkKillsTheOldLinkAndSendsAnother(t *testing.T) {
 	if v := b.view(); v.Relinked() || v.LinkVersion != 1 {
 		t.Errorf("a resend made link version %d", v.LinkVersion)
 	}
-	d, err := b.Relink(t.Context(), order.Request{Key: b.key, ID: "r", Kind: "relink", Who: "alice", Why: "it went astray"})
+	d, err := b.Relink(t.Context(), order.Request{Key: b.key, ID: "r", Kind: "relink", Who: "alice", Why: "it went astray"}, newKeys)
 	if b.must(err); d.Outcome != order.OutcomeSending || d.Generation != 3 {
 		t.Fatalf("%+v", d)
 	}

@@ -10,7 +10,8 @@ import (
 )
 
 // claimAlert makes one message of all orders that need a person for the reason: where the owner does not know of one of
-// them, and has had no message about the reason within the hour, or the fault had been cleared since.
+// them, and has had no message about the reason within the hour, or the fault had been cleared since: nothing that waits
+// now waited then. That is held against the message as it is under its lock, because two orders may stop at once.
 const claimAlert = `
 WITH waiting AS MATERIALIZED (
     SELECT w.environment, w.session, w.since, o.reference,
@@ -20,7 +21,7 @@ WITH waiting AS MATERIALIZED (
 ), claimed AS (
     INSERT INTO alert_messages AS m (reason) SELECT @reason WHERE EXISTS (SELECT FROM waiting WHERE NOT known)
     ON CONFLICT (reason) DO UPDATE SET claimed_at = now(), outcome = NULL
-    WHERE m.claimed_at < now() - interval '1 hour' OR NOT EXISTS (SELECT FROM waiting WHERE known)
+    WHERE m.claimed_at < now() - interval '1 hour' OR NOT EXISTS (SELECT FROM waiting WHERE since <= m.claimed_at)
     RETURNING 1
 ), marked AS (
     INSERT INTO alerts AS a (environment, session, reason)

@@ -2,6 +2,8 @@ package ledger_test
 
 import (
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -165,5 +167,31 @@ func TestThereIsOneReminderADay(t *testing.T) {
 		if ours != c.want {
 			t.Errorf("%d hours later: %v, want %v", c.hours, ours, c.want)
 		}
+	}
+}
+
+// Two orders that stop at the same moment, each with a claim of its own, are one message.
+func TestOrdersThatStopAtOnceAreOneAlert(t *testing.T) {
+	t.Parallel()
+	b := ownEnv(t)
+	for range 8 {
+		b.another().needs(order.ReasonEmailRefused, 0)
+	}
+	var claims atomic.Int64
+	var claiming sync.WaitGroup
+	for range 8 {
+		claiming.Go(func() {
+			a, err := b.ClaimAlert(t.Context(), order.ReasonEmailRefused)
+			if err != nil {
+				t.Error(err)
+			}
+			if a.Orders > 0 {
+				claims.Add(1)
+			}
+		})
+	}
+	claiming.Wait()
+	if n := claims.Load(); n != 1 {
+		t.Errorf("%d alerts, want one", n)
 	}
 }

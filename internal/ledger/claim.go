@@ -88,7 +88,7 @@ WHERE environment = @environment AND session = @session AND kind = @kind AND sub
   AND (claim_expires_at IS NULL OR claim_expires_at <= clock_timestamp())
   AND attempts < @max_attempts AND wanted = 'granted'
   AND (first_attempt_at IS NULL OR @window::interval = '0' OR clock_timestamp() < first_attempt_at + @window::interval)
-RETURNING token::text, attempts, payload, coalesce(link_secret, '') AS link_secret`
+RETURNING token::text, attempts, payload, coalesce(link_secret, '') AS link_secret, coalesce(link_base, '') AS link_base`
 
 // obligationState is what an obligation says about why it cannot be claimed.
 type obligationState struct {

@@ -16,6 +16,7 @@ type EmailClaim struct {
 	Attempts    int
 	LinkVersion int
 	LinkSecret  string // which of the link secrets makes the link in this message
+	LinkBase    string // the address under which the link stands
 	Message     order.Message
 }
 
@@ -33,6 +34,7 @@ type EmailData struct {
 type Rendered struct {
 	Message    order.Message
 	LinkSecret string
+	LinkBase   string
 	LinkHash   []byte
 }
 
@@ -55,7 +57,7 @@ func (l *Ledger) ClaimEmail(ctx context.Context, w ObligationID, o LeaseOptions,
 			return notClaimable(ctx, conn, w, o)
 		}
 		is := claimed[0]
-		c = EmailClaim{Token: is.Token, Attempts: is.Attempts, LinkVersion: is.LinkVersion, LinkSecret: is.LinkSecret}
+		c = EmailClaim{Token: is.Token, Attempts: is.Attempts, LinkVersion: is.LinkVersion, LinkSecret: is.LinkSecret, LinkBase: is.LinkBase}
 		if is.Payload != nil {
 			return json.Unmarshal(is.Payload, &c.Message)
 		}
@@ -70,12 +72,13 @@ type claimedEmail struct {
 	Attempts    int
 	Payload     []byte
 	LinkSecret  string
+	LinkBase    string
 	LinkVersion int
 }
 
 const claimEmail = `
 WITH claimed AS (` + claim + `)
-SELECT c.token, c.attempts, c.payload, c.link_secret, o.link_version
+SELECT c.token, c.attempts, c.payload, c.link_secret, c.link_base, o.link_version
 FROM claimed c JOIN orders o ON o.environment = @environment AND o.session = @session`
 
 // renderOnce renders the message, inside the claim's transaction, and stores it with the link that it carries.
@@ -92,14 +95,15 @@ func (c *EmailClaim) renderOnce(b *pgx.Batch, w ObligationID, data EmailData, re
 		return err
 	}
 
-	c.Message, c.LinkSecret = rendered.Message, rendered.LinkSecret
+	c.Message, c.LinkSecret, c.LinkBase = rendered.Message, rendered.LinkSecret, rendered.LinkBase
 	b.Queue(`
-INSERT INTO links (token_hash, environment, session, version) VALUES (@hash, @environment, @session, @version) ON CONFLICT DO NOTHING`,
-		orderArgs(w.Key, pgx.StrictNamedArgs{"hash": rendered.LinkHash, "version": data.LinkVersion}))
+INSERT INTO links (token_hash, environment, session, version, secret)
+VALUES (@hash, @environment, @session, @version, @secret) ON CONFLICT DO NOTHING`,
+		orderArgs(w.Key, pgx.StrictNamedArgs{"hash": rendered.LinkHash, "version": data.LinkVersion, "secret": rendered.LinkSecret}))
 	b.Queue(`
-UPDATE obligations SET payload = @payload, recipient = @recipient, link_secret = @link_secret
+UPDATE obligations SET payload = @payload, recipient = @recipient, link_secret = @link_secret, link_base = @link_base
 WHERE environment = @environment AND session = @session AND kind = @kind AND subject = @subject`,
-		w.args(pgx.StrictNamedArgs{"payload": payload, "recipient": rendered.Message.To, "link_secret": rendered.LinkSecret}))
+		w.args(pgx.StrictNamedArgs{"payload": payload, "recipient": rendered.Message.To, "link_secret": rendered.LinkSecret, "link_base": rendered.LinkBase}))
 	return nil
 }
 

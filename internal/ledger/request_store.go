@@ -17,11 +17,11 @@ func (l *Ledger) StoreRequest(ctx context.Context, r order.Request) error {
 }
 
 const insertRequest = `
-INSERT INTO requests (environment, session, request_id, kind, who, why, address)
-VALUES (@environment, @session, @request, @kind, @who, @why, nullif(@address, '')) ON CONFLICT DO NOTHING`
+INSERT INTO requests (environment, session, request_id, kind, who, why, address, no_send, new_keys)
+VALUES (@environment, @session, @request, @kind, @who, @why, nullif(@address, ''), @no_send, @new_keys) ON CONFLICT DO NOTHING`
 
 func newRequestArgs(r order.Request) pgx.StrictNamedArgs {
-	return requestArgs(r, pgx.StrictNamedArgs{"who": r.Who, "why": r.Why, "address": r.Address})
+	return requestArgs(r, pgx.StrictNamedArgs{"who": r.Who, "why": r.Why, "address": r.Address, "no_send": r.NoSend, "new_keys": r.NewKeys})
 }
 
 // requestArgs are the named arguments of a statement about one request, and those given beside its name.

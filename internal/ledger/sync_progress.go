@@ -62,10 +62,11 @@ RETURNING environment, session`, pgx.StrictNamedArgs{"age": age, "reason": order
 	return keys, safe("mark orders that make no progress", err)
 }
 
-// Postpone states when the payment provider is asked again about an order.
+// Postpone states when the payment provider is asked again about an order that waits for its answer.
 func (l *Ledger) Postpone(ctx context.Context, key order.Key, wait time.Duration) error {
 	_, err := l.pool.Exec(ctx, `
-UPDATE orders SET next_attempt_at = now() + @wait::interval WHERE environment = @environment AND session = @session`,
+UPDATE orders SET next_attempt_at = now() + @wait::interval
+WHERE environment = @environment AND session = @session AND (payment = 'pending' OR reversal_due_at IS NOT NULL)`,
 		orderArgs(key, pgx.StrictNamedArgs{"wait": wait}))
 	return safe("postpone a check", err)
 }

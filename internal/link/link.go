@@ -30,15 +30,15 @@ func New(publicURL string, secrets []string) (*Signer, error) {
 	if len(secrets) == 0 {
 		return nil, ErrNoSecrets
 	}
-	s := &Signer{publicURL: strings.TrimRight(publicURL, "/"), newest: name(secrets[0]), secrets: map[string][]byte{}}
+	s := &Signer{publicURL: strings.TrimRight(publicURL, "/"), newest: Fingerprint(secrets[0]), secrets: map[string][]byte{}}
 	for _, secret := range secrets {
-		s.secrets[name(secret)] = []byte(secret)
+		s.secrets[Fingerprint(secret)] = []byte(secret)
 	}
 	return s, nil
 }
 
-// name identifies a secret without telling it.
-func name(secret string) string {
+// Fingerprint names a secret without telling it: the ledger remembers by it which one made a link.
+func Fingerprint(secret string) string {
 	sum := sha256.Sum256([]byte("handover link secret\n" + secret))
 	return hex.EncodeToString(sum[:6])
 }
@@ -57,8 +57,11 @@ func (s *Signer) Token(secret string, key order.Key, version int) (string, error
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)), nil
 }
 
-// URL is the address that goes into the message.
-func (s *Signer) URL(token string) string { return s.publicURL + "/d/" + token }
+// Base is where new links stand.
+func (s *Signer) Base() string { return s.publicURL }
+
+// URL is the address that goes into the message, below the base with which it was rendered.
+func URL(base, token string) string { return base + "/d/" + token }
 
 // Hash is what the ledger keeps of a token.
 func Hash(token string) [32]byte { return sha256.Sum256([]byte(token)) }

@@ -43,7 +43,7 @@ func TestTokenNeverChanges(t *testing.T) {
 	if got := token(t, s, s.Newest(), key, 1); got != want {
 		t.Errorf("the token is %s, want %s", got, want)
 	}
-	if got, want := s.URL(want), "https://downloads.example.com/d/"+want; got != want {
+	if got, want := link.URL(s.Base(), want), "https://downloads.example.com/d/"+want; got != want {
 		t.Errorf("the link is %s, want %s", got, want)
 	}
 }

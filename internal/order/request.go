@@ -1,6 +1,6 @@
 package order
 
-// Request is something a person asked for on an  Its ID survives everything that could repeat it.
+// Request is something a person asked for on an order. Its ID survives everything that could repeat it.
 type Request struct {
 	Key     Key
 	ID      string
@@ -8,6 +8,8 @@ type Request struct {
 	Who     string
 	Why     string
 	Address string // where to send from now on; empty for no change
+	NoSend  bool   // of a relink: no email goes out for it
+	NewKeys bool   // of a relink: the licence keys are replaced, too
 }
 
 // Decision is what became of a request.

@@ -13,6 +13,8 @@ const (
 	OutcomeSending Outcome = "sending" // a new generation is on its way
 	OutcomeJoined  Outcome = "joined"  // one to the same address is already under way
 	OutcomeRefused Outcome = "refused"
+	// OutcomeRelinked means that the links that went out are dead, and nothing was sent.
+	OutcomeRelinked Outcome = "relinked"
 	// OutcomeRetrying means that the stopped steps are worked on again.
 	OutcomeRetrying Outcome = "retrying"
 	// OutcomeRevoking and OutcomeRestoring mean that the access is being ended or given back.

@@ -1,6 +1,9 @@
 package order
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // View is everything that the order page, the operator's commands and JSON show of one order.
 type View struct {
@@ -70,4 +73,14 @@ type EmailView struct {
 	FirstAttemptAt *time.Time
 	AcceptedAt     *time.Time
 	Address        string
+}
+
+// WithoutAddresses is the order for somebody who must not learn where its emails go.
+func (v View) WithoutAddresses() View {
+	v.Address = ""
+	v.Emails = slices.Clone(v.Emails)
+	for i := range v.Emails {
+		v.Emails[i].Address = ""
+	}
+	return v
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 
 	"handover/internal/lab/crash"
@@ -19,10 +18,17 @@ import (
 // reconcile runs the reconciliation now and waits for the end of the pass.
 func reconcile(t *testing.T, s *crash.Shop) {
 	t.Helper()
-	const last = `"msg":"sales reconciled"`
-	passes := strings.Count(s.Log("worker"), last)
+	passes := func() int {
+		d, err := s.Schedule(t.Context()).Describe(t.Context())
+		if err != nil || len(d.Info.RunningWorkflows) > 0 {
+			return -1
+		}
+		return d.Info.NumActions
+	}
+	before := -1
+	s.Eventually("no run of the schedule is open", func() bool { before = passes(); return before >= 0 })
 	trigger(t, s)
-	s.Eventually("a pass has ended", func() bool { return strings.Count(s.Log("worker"), last) > passes })
+	s.Eventually("a pass has ended", func() bool { return passes() > before })
 }
 
 func TestTheOwnerIsRemindedOnceADayInOneMessage(t *testing.T) {

@@ -31,10 +31,13 @@ func (s *Site) OrderPage(w http.ResponseWriter, r *http.Request) {
 		respond.JSON(w, http.StatusOK, status)
 		return
 	}
+	if v.Relinked() {
+		v = v.WithoutAddresses() // whoever has an earlier email has this page's address, too
+	}
 	page := s.orderModel(v, pageBySession)
 	page.Notice = notices[r.URL.Query().Get("sent")]
 	page.showGrants(s, v, s.windowOpen(v), prefix+"/downloads/")
-	if page.State == order.CustomerReady {
+	if page.State == order.CustomerReady && !v.Relinked() {
 		page.Resend = prefix + "/resend"
 	}
 	s.render(w, r, http.StatusOK, "order", page)

@@ -20,7 +20,7 @@ func (s *Site) Resend(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	result := BuyerResult{Refused: true}
-	if state := v.Facts.CustomerState(); state == order.CustomerReady || state == order.CustomerBounced {
+	if state := v.Facts.CustomerState(); !v.Relinked() && (state == order.CustomerReady || state == order.CustomerBounced) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), readTime)
 		defer cancel()
 		var err error
