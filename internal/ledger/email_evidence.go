@@ -12,14 +12,15 @@ import (
 // EmailEvidence is what became of an event of the email provider.
 type EmailEvidence struct {
 	Ours    bool      // it is about a message of ours, and kept
-	Settled bool      // it has taken an order off the attention list
+	Settled bool      // it has put an order on the attention list, or taken it off
 	Key     order.Key // the order that its tags name; zero where they name none
 }
 
 // RecordEmailEvent keeps what the email provider reports of a message of ours, once for each event id. A message is ours
 // when it carries our tags, also while its order is not in the ledger (which may have been restored from a backup), or
 // when its id is on an email. An email that had stopped, and of which nobody knew whether it arrived, is thereby known to
-// have been accepted.
+// have been accepted. One that came back needs a person, and so does one that the provider could not send at all: that is
+// accepted no more.
 func (l *Ledger) RecordEmailEvent(ctx context.Context, e order.EmailEvent) (EmailEvidence, error) {
 	key := order.Key{Environment: e.Tags[order.TagEnvironment], Session: e.Tags[order.TagSession]}
 	generation, err := strconv.Atoi(e.Tags[order.TagGeneration])
@@ -33,7 +34,7 @@ func (l *Ledger) RecordEmailEvent(ctx context.Context, e order.EmailEvent) (Emai
 	found := EmailEvidence{Key: key}
 	err = l.pool.QueryRow(ctx, recordEmailEvent, orderArgs(key, pgx.StrictNamedArgs{
 		"event": e.ID, "type": e.Type, "message": e.MessageID, "delivery": e.Delivery, "detail": e.Detail,
-		"generation": generation, "occurred": occurred,
+		"generation": generation, "occurred": occurred, "reason": e.Delivery.Reason(),
 	})).Scan(&found.Ours, &found.Settled)
 	return found, safe("record an email event", err)
 }
@@ -49,6 +50,7 @@ WITH ours AS MATERIALIZED (
     SELECT @event, @type, @message, @delivery, CASE WHEN erased THEN '' ELSE @detail END, nullif(@environment, ''), nullif(@session, ''), nullif(@generation::int, 0), @occurred::timestamptz
     FROM ours WHERE it
     ON CONFLICT DO NOTHING
+    RETURNING 1
 ), locked AS MATERIALIZED (
     SELECT FROM orders WHERE environment = @environment AND session = @session FOR NO KEY UPDATE
 ), accepted AS (
@@ -64,8 +66,22 @@ WITH ours AS MATERIALIZED (
       AND NOT EXISTS (SELECT FROM obligations n WHERE n.environment = @environment AND n.session = @session
                       AND n.kind = 'email' AND n.subject::int > @generation::int)
     RETURNING 1
+), newest AS MATERIALIZED (
+    SELECT b.environment, b.session, b.subject FROM obligations b, locked
+    WHERE b.environment = @environment AND b.session = @session AND b.kind = 'email' AND b.subject = (@generation::int)::text
+      AND b.finished_at IS NOT NULL AND EXISTS (SELECT FROM kept)
+      AND NOT EXISTS (SELECT FROM obligations n WHERE n.environment = b.environment AND n.session = b.session
+                      AND n.kind = 'email' AND n.subject::int > b.subject::int)
+), unsent AS (
+    UPDATE obligations b SET finished_at = NULL, stopped_at = now(), failure_class = 'misconfigured' FROM newest n
+    WHERE b.environment = n.environment AND b.session = n.session AND b.kind = 'email' AND b.subject = n.subject AND @delivery = 'failed'
+), marked AS (
+    INSERT INTO attention (environment, session, step, reason, class)
+    SELECT environment, session, 'email', @reason::text, CASE WHEN @delivery = 'failed' THEN 'misconfigured' ELSE '' END
+    FROM newest WHERE @reason <> ''`+attentionAgain+`
+    RETURNING 1
 )
-SELECT it, EXISTS (SELECT FROM cleared) FROM ours`
+SELECT it, EXISTS (SELECT FROM cleared) OR EXISTS (SELECT FROM marked) FROM ours`
 
 // AcceptByEvidence finishes an email that the provider's own events show to have been accepted: they carry our tags, also
 // when the response to the call was lost. It was accepted when it was first attempted, and not when the event came. It

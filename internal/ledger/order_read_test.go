@@ -209,3 +209,54 @@ func TestFailedEventProvesNoAcceptance(t *testing.T) {
 		t.Errorf("a delivered one does not: %+v, %s", e, b.view().Facts.Email)
 	}
 }
+
+// What came back needs a person, once, and only where no newer email is on its way; what the provider could not send at all
+// is accepted no more, blames no buyer, and goes again as another email when a person says so.
+func TestEmailThatDidNotArriveNeedsAPerson(t *testing.T) {
+	t.Parallel()
+	for delivery, want := range map[order.Delivery]order.Reason{
+		order.DeliveryBounced: order.ReasonEmailBounced, order.DeliverySuppressed: order.ReasonEmailBounced,
+		order.DeliveryFailed: order.ReasonEmailConfig, order.DeliveryComplained: "", order.DeliveryDelivered: "", order.DeliveryDelayed: "",
+	} {
+		t.Run(string(delivery), func(t *testing.T) {
+			t.Parallel()
+			b := newEnv(t)
+			b.pay().give().accept(1)
+			e := b.emailEvent("evt_1"+b.key.Session, "1", b.message(1), delivery)
+			if got := b.report(e); got.Settled != (want != "") {
+				t.Errorf("%+v", got)
+			}
+			if got := b.report(e); got.Settled {
+				t.Error("the same event once more is news")
+			}
+			v := b.view()
+			state := order.EmailAccepted
+			if delivery == order.DeliveryFailed {
+				state = order.EmailAttention
+			}
+			if v.Reason != want || v.Facts.Email != state {
+				t.Errorf("reason %q, email %q; want %q, %q", v.Reason, v.Facts.Email, want, state)
+			}
+			if delivery != order.DeliveryFailed {
+				return
+			}
+			if d := b.retry("again"); d.Outcome != order.OutcomeRetrying || d.Generation != 2 {
+				t.Fatalf("retry: %+v", d)
+			}
+			b.accept(2)
+			if v := b.view(); v.Reason != "" || v.Facts.Email != order.EmailAccepted {
+				t.Errorf("after it went again: reason %q, email %q", v.Reason, v.Facts.Email)
+			}
+		})
+	}
+}
+
+func TestEmailThatCameBackAfterAnotherWentNeedsNobody(t *testing.T) {
+	t.Parallel()
+	b := newEnv(t)
+	b.pay().give().accept(1)
+	b.resend(b.request("again"))
+	if got := b.report(b.emailEvent("evt_1"+b.key.Session, "1", b.message(1), order.DeliveryBounced)); got.Settled || b.view().Reason != "" {
+		t.Errorf("%+v, reason %q", got, b.view().Reason)
+	}
+}

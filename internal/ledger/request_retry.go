@@ -24,7 +24,14 @@ func (l *Ledger) Retry(ctx context.Context, r order.Request, window time.Duratio
 		d.Outcome, d.Refusal, d.Generation = outcome, refusal, is.Generation
 		names := make([]string, len(steps))
 		for i, step := range steps {
-			if err := reopen(ctx, tx, r.Key, step, is.Generation); err != nil {
+			if step == order.StepEmail && is.Unsent {
+				d.Generation++
+				err = nextGeneration(ctx, tx, r, order.ResendFacts{Generation: is.Generation, Open: true}, d.Generation)
+			}
+			if err == nil {
+				err = reopen(ctx, tx, r.Key, step, d.Generation)
+			}
+			if err != nil {
 				return err
 			}
 			names[i] = string(step)
@@ -41,6 +48,7 @@ func (l *Ledger) Retry(ctx context.Context, r order.Request, window time.Duratio
 type retryRow struct {
 	order.RetryFacts
 	Generation int    // of the newest email
+	Unsent     bool   // the provider took that email and could not send it: its key is used up
 	Reasons    string // of everything that has stopped, for the audit
 }
 
@@ -57,6 +65,7 @@ SELECT o.payment, coalesce(o.address, o.buyer_email, '') AS address,
                AND a.kind = 'access_change' AND a.finished_at IS NULL AND a.stopped_at IS NOT NULL) AS access_change,
        coalesce(e.subject::int, 0) AS generation, coalesce(e.finished_at IS NULL AND e.stopped_at IS NOT NULL, false) AS email,
        coalesce(clock_timestamp() >= e.first_attempt_at + @window::interval, false) AS past_window,
+       coalesce(e.provider_id IS NOT NULL AND e.finished_at IS NULL, false) AS unsent,
        o.payment = 'pending' OR o.reversal_due_at IS NOT NULL
          OR EXISTS (SELECT FROM open_obligations b WHERE b.environment = @environment AND b.session = @session) AS unfinished
 FROM orders o

@@ -32,6 +32,7 @@ const (
 	ReasonPaymentStopped  Reason = "payment_not_retrievable"
 	ReasonAccessStopped   Reason = "access_not_granted"
 	ReasonEmailRefused    Reason = "email_refused"
+	ReasonEmailBounced    Reason = "email_bounced"
 	ReasonEmailConfig     Reason = "email_misconfigured"
 	ReasonPaymentConfig   Reason = "payment_misconfigured"
 	ReasonEmailExhausted  Reason = "email_attempts_spent"
@@ -84,6 +85,10 @@ var reasons = map[Reason]struct {
 	ReasonEmailRefused: {
 		step: StepEmail, title: "The email provider refused the message",
 		remedy: "Check the address. Then: starter resend ORDER --reason TEXT --to ADDRESS",
+	},
+	ReasonEmailBounced: {
+		step: StepEmail, title: "The email came back",
+		remedy: "The buyer's mailbox did not take it; the order page is open to the buyer. Ask for another address, then: starter resend ORDER --reason TEXT --to ADDRESS",
 	},
 	ReasonEmailConfig: {
 		step: StepEmail, settings: true, title: "The email provider refuses the settings",

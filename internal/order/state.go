@@ -80,9 +80,19 @@ func (d Delivery) Rank() int {
 	return 0
 }
 
-// CameBack says that the message did not reach the buyer. A complaint did reach somebody.
-func (d Delivery) CameBack() bool {
-	return d == DeliverySuppressed || d == DeliveryFailed || d == DeliveryBounced
+// CameBack says that the buyer's mailbox did not take the message. A complaint did reach somebody, and what the provider
+// could not send says nothing about the buyer.
+func (d Delivery) CameBack() bool { return d == DeliverySuppressed || d == DeliveryBounced }
+
+// Reason is why a person is needed then; empty where none is.
+func (d Delivery) Reason() Reason {
+	switch {
+	case d.CameBack():
+		return ReasonEmailBounced
+	case d == DeliveryFailed:
+		return ReasonEmailConfig
+	}
+	return ""
 }
 
 // Facts are the three facts of one order, side by side. They are never folded into one stored status.

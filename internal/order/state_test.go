@@ -59,7 +59,7 @@ func TestBuyerIsToldTheState(t *testing.T) {
 		{order.Facts{Payment: order.PaymentConfirmed, Access: granted, Email: order.EmailAccepted, Delivery: order.DeliveryDelivered}, order.CustomerReady},
 		{order.Facts{Payment: order.PaymentConfirmed, Access: granted, Email: order.EmailAccepted, Delivery: order.DeliveryComplained}, order.CustomerReady},
 		{order.Facts{Payment: order.PaymentConfirmed, Access: granted, Email: order.EmailAccepted, Delivery: order.DeliverySuppressed}, order.CustomerBounced},
-		{order.Facts{Payment: order.PaymentConfirmed, Access: granted, Email: order.EmailAccepted, Delivery: order.DeliveryFailed}, order.CustomerBounced},
+		{order.Facts{Payment: order.PaymentConfirmed, Access: granted, Email: order.EmailAccepted, Delivery: order.DeliveryFailed}, order.CustomerReady},
 		{order.Facts{Payment: order.PaymentConfirmed, Access: granted, Email: order.EmailAccepted, Delivery: order.DeliveryBounced}, order.CustomerBounced},
 	}
 	for _, test := range tests {
