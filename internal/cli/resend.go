@@ -72,7 +72,6 @@ type sendCommand struct {
 	JSON   bool    `help:"Print JSON."`
 }
 
-
 func (r *sendCommand) run(c *console, kind string, dry bool) error {
 	request, err := r.request(c, kind)
 	if err != nil {

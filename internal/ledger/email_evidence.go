@@ -78,7 +78,7 @@ WITH ours AS MATERIALIZED (
 ), marked AS (
     INSERT INTO attention (environment, session, step, reason, class)
     SELECT environment, session, 'email', @reason::text, CASE WHEN @delivery = 'failed' THEN 'misconfigured' ELSE '' END
-    FROM newest WHERE @reason <> ''`+attentionAgain+`
+    FROM newest WHERE @reason <> ''` + attentionAgain + `
     RETURNING 1
 )
 SELECT it, EXISTS (SELECT FROM cleared) OR EXISTS (SELECT FROM marked) FROM ours`
