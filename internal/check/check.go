@@ -58,6 +58,9 @@ type Shop struct {
 	// DatabaseURL and TaskQueue are settings of the process. An empty URL is reported and not opened.
 	DatabaseURL string
 	TaskQueue   string
+	// TemporalAddress is where Temporal is, and TemporalTLS whether the way there is encrypted.
+	TemporalAddress string
+	TemporalTLS     bool
 
 	OpenPayment func(config.Environment, config.Step) (payment.Provider, error)
 	OpenSender  func(config.Email, config.Step) (email.Sender, error)
@@ -110,7 +113,7 @@ func await(late context.Context, p part, result chan []Check) []Check {
 // parts are in the sequence in which their results are printed.
 func (s Shop) parts() []part {
 	parts := []part{
-		{nameConfiguration, func(context.Context) []Check { return s.configuration() }},
+		{nameConfiguration, func(context.Context) []Check { return append(s.configuration(), s.exposed()...) }},
 		{nameDatabase, s.database},
 		{nameTemporal, s.temporal},
 	}

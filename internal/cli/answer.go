@@ -12,6 +12,7 @@ const (
 	outcomeWaiting order.Outcome = "waiting" // no worker has answered yet
 	outcomeChecked order.Outcome = "checked" // the provider was asked again
 	outcomeDryRun  order.Outcome = "dry_run" // nothing was changed
+	outcomeAdded   order.Outcome = "added"   // something more is owed on the order
 )
 
 // answer is the result of a command for one order, as JSON. Its sentence is in texts.go.
@@ -21,6 +22,7 @@ type answer struct {
 	Refusal    order.Refusal    `json:"refusal,omitempty"`
 	Generation int              `json:"generation,omitempty"`
 	Email      order.EmailState `json:"email,omitempty"` // of resend and relink: the state of that generation
+	Added      []string         `json:"added,omitempty"` // pieces of access, by what the catalogue gives today
 	*replayed
 
 	undispatched bool // that it waits for Temporal is said already

@@ -51,6 +51,7 @@ func (c *console) shop() check.Shop {
 			return opened, options.Namespace, err
 		},
 	}
+	s.TemporalAddress, s.TemporalTLS = temporalclient.Address()
 	loaded, err := config.Load(settings.ConfigPath, c.Getenv, app.Known())
 	if err == nil {
 		s.Config = &loaded

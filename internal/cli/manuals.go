@@ -54,7 +54,7 @@ var manuals = map[string]manual{
 		examples: []string{`relink live/cs_live_a1b2 --reason "the link was published"`},
 		details:  "For an email that went to the wrong address, or a link that was published.",
 	},
-	"replay": {examples: []string{"replay live/cs_live_a1b2", "replay --ignored"}},
+	"replay": {examples: []string{"replay live/cs_live_a1b2", "replay --ignored", "replay --product field-guide --catalogue --dry-run"}},
 	"reconcile": {
 		examples: []string{"reconcile --since 72h --dry-run", "reconcile"},
 		details: "Without --since, a run begins at the high-water mark. --since may reach before Handover served the environment: then what " +

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"handover/internal/order"
 	"handover/internal/recovery/missed"
@@ -39,8 +40,13 @@ func (a answer) sentence() string {
 		said = "the links that went out open nothing any more, and no email is sent"
 	case order.OutcomeSending, order.OutcomeJoined:
 		said = a.emailSentence(check)
+	case outcomeAdded:
+		said = "added, and being given: " + strings.Join(a.Added, ", ")
 	case outcomeDryRun:
 		said = "nothing was changed"
+		if len(a.Added) > 0 {
+			said = "would be added: " + strings.Join(a.Added, ", ")
+		}
 	case outcomeChecked:
 		said = a.replaySentence()
 	default:

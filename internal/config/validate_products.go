@@ -75,12 +75,16 @@ func (r *reader) product(t *table) order.Product {
 	return p
 }
 
+// itemID is the shape of an access entry's id. A number would be taken for a place.
+var itemID = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
+
 // access reads one entry and refuses one that the product has already.
 func (r *reader) access(t *table, before []order.AccessSpec) order.AccessSpec {
 	var kind string
 	var spec order.AccessSpec
 	t.text("kind", &kind)
 	t.text("file", &spec.File)
+	t.text("id", &spec.ID)
 	t.done()
 	spec.Kind = order.AccessKind(kind)
 
@@ -88,7 +92,13 @@ func (r *reader) access(t *table, before []order.AccessSpec) order.AccessSpec {
 	if known, found := r.known.Access.Of(spec.Kind); found {
 		r.report(t, known.Validate(spec))
 	}
-	if kind != "" && slices.Contains(before, spec) {
+	if spec.ID != "" && !itemID.MatchString(spec.ID) {
+		r.p.add(t.at("id"), "is not a name; write small letters, digits and dashes, with a letter first, like \"pdf\"")
+	}
+	if spec.ID != "" && slices.ContainsFunc(before, func(a order.AccessSpec) bool { return a.ID == spec.ID }) {
+		r.p.add(t.at("id"), "is the id of another access of this product; write another")
+	}
+	if kind != "" && slices.ContainsFunc(before, func(a order.AccessSpec) bool { return a.Kind == spec.Kind && a.File == spec.File }) {
 		r.p.add(t.path, "is given twice by this product; remove one (units come from the quantity that was bought)")
 	}
 	return spec

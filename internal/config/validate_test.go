@@ -284,6 +284,8 @@ func TestProducts(t *testing.T) {
 		{name: "two dots in a name", old: `"guide.pdf"`, new: `"guide..pdf"`},
 		{name: "license with a file", old: `kind = "license"`, new: `kind = "license", file = "x"`, want: `19: products[0].access[1].file: is not for a license`},
 		{name: "two files", old: access, new: access + `, { kind = "download", file = "b.pdf" }`},
+		{name: "an id that is a place", old: access, new: strings.Replace(access, "{", `{ id = "1",`, 1), want: `19: products[0].access[0].id: is not a name`},
+		{name: "an id twice", old: access, new: strings.Replace(access, "{", `{ id = "pdf",`, 1) + `, { id = "pdf", kind = "download", file = "map.pdf" }`, want: `19: products[0].access[1].id: is the id of another access`},
 		{name: "the same file twice", old: access, new: access + ", " + access, want: `19: products[0].access[1]: is given twice`},
 		{name: "unknown key", old: `file =`, new: `fiel = "x", file =`, want: `19: products[0].access[0].fiel: is not a setting; remove or correct it (did you mean file?)`},
 		{name: "refund", old: `id = "guide"`, new: "id = \"guide\"\nrefund = \"keep\""},

@@ -62,15 +62,18 @@ FROM orders WHERE environment = @environment AND session = @session`, orderArgs(
 	if err != nil {
 		return b, err
 	}
-	rows, _ := tx.Query(ctx, `
-SELECT product, access_kind AS kind, coalesce(file, '') AS file, units FROM obligations
-WHERE environment = @environment AND session = @session AND kind = 'access' ORDER BY subject`, orderArgs(key, nil))
+	rows, _ := tx.Query(ctx, selectEntitlements, orderArgs(key, nil))
 	if b.entitlements, err = pgx.CollectRows(rows, pgx.RowToStructByName[order.Entitlement]); err != nil {
 		return b, err
 	}
 	b.sold.Items, err = readItems(ctx, tx, key)
 	return b, err
 }
+
+// selectEntitlements reads what access is owed on an order, or was given.
+const selectEntitlements = `
+SELECT product, access_kind AS kind, coalesce(file, '') AS file, item, units FROM obligations
+WHERE environment = @environment AND session = @session AND kind = 'access' ORDER BY subject`
 
 func readItems(ctx context.Context, tx pgx.Tx, key order.Key) ([]order.Item, error) {
 	rows, _ := tx.Query(ctx, `

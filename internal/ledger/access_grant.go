@@ -50,10 +50,10 @@ WITH cleared AS (
 UPDATE obligations SET finished_at = now(), failure_class = NULL
 WHERE environment = @environment AND session = @session AND kind = 'access' AND access_kind = ANY (@kinds)
   AND finished_at IS NULL AND stopped_at IS NULL AND wanted = 'granted'
-RETURNING product, access_kind AS kind, coalesce(file, '') AS file, units, keep`
+RETURNING product, access_kind AS kind, coalesce(file, '') AS file, item, units, keep`
 
 func insertGrants(b *pgx.Batch, key order.Key, pending []entitlement, issue Issuer) error {
-	var products, kinds, files, secrets, states []string
+	var products, kinds, files, items, secrets, states []string
 	var units []int64
 	for _, e := range pending {
 		issued, err := issue(e.Entitlement)
@@ -66,16 +66,17 @@ func insertGrants(b *pgx.Batch, key order.Key, pending []entitlement, issue Issu
 				state = order.AccessRevoked
 			}
 			products, kinds, files = append(products, e.Product), append(kinds, string(e.Kind)), append(files, e.File)
+			items = append(items, e.Item)
 			units, secrets, states = append(units, g.Unit), append(secrets, g.Secret), append(states, string(state))
 		}
 	}
 	b.Queue(`
-INSERT INTO grants (environment, session, product, access_kind, file, unit, secret, state)
-SELECT @environment, @session, g.product, g.kind, g.file, g.unit, g.secret, g.state
-FROM unnest(@products::text[], @kinds::text[], @files::text[], @units::bigint[], @secrets::text[], @states::text[])
-     AS g (product, kind, file, unit, secret, state)
+INSERT INTO grants (environment, session, product, access_kind, file, item, unit, secret, state)
+SELECT @environment, @session, g.product, g.kind, g.file, g.item, g.unit, g.secret, g.state
+FROM unnest(@products::text[], @kinds::text[], @files::text[], @items::text[], @units::bigint[], @secrets::text[], @states::text[])
+     AS g (product, kind, file, item, unit, secret, state)
 ON CONFLICT DO NOTHING`, orderArgs(key, pgx.StrictNamedArgs{
-		"products": products, "kinds": kinds, "files": files, "units": units, "secrets": secrets, "states": states,
+		"products": products, "kinds": kinds, "files": files, "items": items, "units": units, "secrets": secrets, "states": states,
 	}))
 	return nil
 }

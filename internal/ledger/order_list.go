@@ -19,6 +19,7 @@ type Filter struct {
 	Ignored   bool
 	Unreached bool   // paid, and the buyer has no email: it came back, or did not go out
 	Address   string // any letter case
+	Product   string // of the catalogue: paid orders that have it
 	Payment   string // the provider's reference of the payment
 	Limit     int
 }
@@ -56,6 +57,12 @@ SELECT environment, session FROM orders WHERE payment = 'ignored' ORDER BY creat
 		return `
 SELECT environment, session FROM orders WHERE payment_ref = @payment_ref
 ORDER BY created_at DESC LIMIT @limit`, pgx.StrictNamedArgs{"payment_ref": f.Payment}
+	case f.Product != "":
+		return `
+SELECT o.environment, o.session FROM orders o
+WHERE o.payment = 'confirmed' AND EXISTS (SELECT FROM order_items i
+    WHERE i.environment = o.environment AND i.session = o.session AND i.product = @product)
+ORDER BY o.created_at LIMIT @limit`, pgx.StrictNamedArgs{"product": f.Product}
 	case f.Address != "":
 		return selectByAddress, pgx.StrictNamedArgs{"address": f.Address}
 	}

@@ -62,7 +62,7 @@ FROM ` + chosen + ` JOIN order_items i USING (environment, session) ORDER BY i.l
 
 	// What has been decided to end can be opened no more from that commit on, also while nobody carries it out.
 	selectGrantsOf = `
-SELECT g.environment, g.session, g.id, g.product, g.access_kind AS kind, g.file, g.unit, g.secret,
+SELECT g.environment, g.session, g.id, g.product, g.access_kind AS kind, g.file, g.item, g.unit, g.secret,
        CASE WHEN g.state <> 'granted' THEN g.state
             WHEN b.wanted <> 'granted' THEN b.wanted
             WHEN b.keep > 0 AND g.unit > b.keep THEN 'revoked'
@@ -96,7 +96,7 @@ WHERE e.delivery <> '' AND b.kind = 'email' AND b.provider_id IS NOT NULL`
 
 // selectGrants reads the grants of one order.
 const selectGrants = `
-SELECT id, product, access_kind AS kind, file, unit, secret, state FROM grants
+SELECT id, product, access_kind AS kind, file, item, unit, secret, state FROM grants
 WHERE environment = @environment AND session = @session ORDER BY id`
 
 type orderRow struct {

@@ -111,21 +111,13 @@ ON CONFLICT (environment, session, line) DO UPDATE SET product = excluded.produc
 // queueObligations writes what the payment entitles to, once: the access, and the first email. An email to nobody has
 // stopped from the beginning.
 func queueObligations(b *pgx.Batch, p order.Assessment) {
-	var subjects, products, kinds, files []string
-	var units []int64
-	for _, e := range p.Entitlements {
-		subjects, products, kinds = append(subjects, e.Subject()), append(products, e.Product), append(kinds, string(e.Kind))
-		files, units = append(files, e.File), append(units, e.Units)
-	}
 	b.Queue(`
-INSERT INTO obligations (environment, session, kind, subject, product, access_kind, file, units)
-SELECT @environment, @session, 'access', d.subject, d.product, d.kind, d.file, d.units
-FROM orders o, unnest(@subjects::text[], @products::text[], @kinds::text[], @files::text[], @units::bigint[])
-     AS d (subject, product, kind, file, units)
+INSERT INTO obligations (environment, session, kind, subject, product, access_kind, file, units, item)
+SELECT @environment, @session, 'access', d.subject, d.product, d.kind, d.file, d.units, d.item
+FROM orders o, unnest(@subjects::text[], @products::text[], @kinds::text[], @files::text[], @units::bigint[], @items::text[])
+     AS d (subject, product, kind, file, units, item)
 WHERE o.environment = @environment AND o.session = @session AND o.owed_at = now()
-ON CONFLICT DO NOTHING`, orderArgs(p.Key, pgx.StrictNamedArgs{
-		"subjects": subjects, "products": products, "kinds": kinds, "files": files, "units": units,
-	}))
+ON CONFLICT DO NOTHING`, orderArgs(p.Key, arraysOf(p.Entitlements)))
 	b.Queue(`
 INSERT INTO obligations (environment, session, kind, subject, stopped_at, failure_class)
 SELECT @environment, @session, 'email', '1', CASE WHEN @nobody THEN now() END, CASE WHEN @nobody THEN 'permanent' END

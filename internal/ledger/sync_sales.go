@@ -126,12 +126,14 @@ type Found string
 const (
 	FoundByPage      Found = "page"
 	FoundByReconcile Found = "reconcile"
+	FoundByHand      Found = "" // a person has named it
 )
 
 // ImportSale writes down an order whose webhook was missed, or that one was missed of an order whose payment is pending.
 func (l *Ledger) ImportSale(ctx context.Context, key order.Key, found Found) error {
 	what := map[Found]string{
 		FoundByPage: "found when the buyer opened the order page", FoundByReconcile: "found in the provider's list of paid sessions",
+		FoundByHand: "named by a person",
 	}[found]
 	_, err := l.pool.Exec(ctx, `
 WITH found AS (

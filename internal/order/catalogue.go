@@ -5,6 +5,7 @@ type AccessKind string
 
 // AccessSpec is one thing that a product gives.
 type AccessSpec struct {
+	ID   string // its name within the product; empty for its place
 	Kind AccessKind
 	File string // the blob's name, for downloads
 }
@@ -95,7 +96,8 @@ type Entitlement struct {
 	Product string
 	Kind    AccessKind
 	File    string
-	Units   int64 // how many units of the product were bought, over all lines
+	Item    string // which access of its product it is: AccessSpec.Item
+	Units   int64  // how many units of the product were bought, over all lines
 }
 
 // Subject identifies the piece of access within its order. It names what is given and not positions, so that
@@ -124,8 +126,8 @@ func (c *Catalogue) Entitlements(items []Item) []Entitlement {
 	var entitlements []Entitlement
 	for _, id := range sequence {
 		p, _ := c.Product(id)
-		for _, a := range p.Access {
-			entitlements = append(entitlements, Entitlement{Product: id, Kind: a.Kind, File: a.File, Units: units[id]})
+		for place, a := range p.Access {
+			entitlements = append(entitlements, Entitlement{Product: id, Kind: a.Kind, File: a.File, Item: a.Item(place), Units: units[id]})
 		}
 	}
 	return entitlements

@@ -74,9 +74,9 @@ func TestUnitsOfAllLinesOfAProductAddUp(t *testing.T) {
 		{Line: 4, Product: "tool", Quantity: 3},
 	})
 	want := []order.Entitlement{
-		{Product: "tool", Kind: "license", Units: 4},
-		{Product: "guide", Kind: "download", File: "guide.pdf", Units: 2},
-		{Product: "guide", Kind: "license", Units: 2},
+		{Product: "tool", Kind: "license", Item: "1", Units: 4},
+		{Product: "guide", Kind: "download", File: "guide.pdf", Item: "1", Units: 2},
+		{Product: "guide", Kind: "license", Item: "2", Units: 2},
 	}
 	if diff := cmp.Diff(want, dues); diff != "" {
 		t.Errorf("dues (-want +got):\n%s", diff)

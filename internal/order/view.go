@@ -55,6 +55,7 @@ type Grant struct {
 	Product string
 	Kind    AccessKind
 	File    string // the blob's name; empty unless it is a download
+	Item    string // which access of its product it is; empty where that is not known
 	Unit    int64  // from 1
 	Secret  string // the licence key; empty unless it is a licence
 	State   AccessState

@@ -36,6 +36,16 @@ func Connect(metrics client.MetricsHandler, log *slog.Logger, identity string) (
 	return c, options, err
 }
 
+// Address is where the settings say that the server is, and whether the way there is encrypted. It is empty where they cannot
+// be read.
+func Address() (address string, encrypted bool) {
+	options, err := envconfig.LoadClientOptions(envconfig.LoadClientOptionsRequest{})
+	if err != nil {
+		return "", false
+	}
+	return options.HostPort, options.ConnectionOptions.TLS != nil || options.Credentials != nil
+}
+
 // ErrNoNamespace means that the server answers, and has no such namespace.
 var ErrNoNamespace = errors.New("Temporal has no such namespace (TEMPORAL_NAMESPACE)")
 

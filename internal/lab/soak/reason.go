@@ -38,7 +38,12 @@ func reasons(f Facts, e expected) (may []order.Reason, must order.Reason) {
 	newest := f.View.Emails[len(f.View.Emails)-1]
 	accepted := newest.State == order.EmailAccepted
 	generation := newest.Generation
+	if f.Order.bounces() {
+		may = append(may, order.ReasonEmailBounced)
+	}
 	switch {
+	case newest.Delivery == order.DeliveryBounced:
+		say(order.ReasonEmailBounced)
 	case f.Order.Email == "" && generation == 1 && f.Keys[0].Calls == 0:
 		say(order.ReasonNoAddress)
 	case accepted || generation != 1: // what never ends is about the first email only
@@ -62,6 +67,11 @@ func failsForEver(f Fault) bool {
 	return f.Target == "resend.send" && f.Times == 0 && f.Mode == "refuse" && f.Status >= 500
 }
 func dropsForEver(f Fault) bool { return f.Target == "resend.send" && f.Times == 0 && f.Mode == "drop" }
+
+// bounces says that the provider reports of the order's email that it came back.
+func (o Order) bounces() bool {
+	return slices.ContainsFunc(o.Steps, func(s Step) bool { return s.Do == DoEmailEvent && s.Kind == "email.bounced" })
+}
 
 // caught counts the requests that faults of a kind have caught.
 func (f Facts) caught(of func(Fault) bool) (n int) {

@@ -72,5 +72,6 @@ func (s *Site) readLink(w http.ResponseWriter, r *http.Request) (order.View, boo
 		return order.View{}, false
 	}
 	respond.About(w, v.Key)
+	v.Grants = s.Catalogue.Today(v.Grants)
 	return v, true
 }

@@ -71,6 +71,7 @@ func (s *Site) readOrder(w http.ResponseWriter, r *http.Request) (order.Key, ord
 		s.away(w, r, err)
 		return key, order.View{}, false
 	}
+	v.Grants = s.Catalogue.Today(v.Grants)
 	return key, v, true
 }
 
