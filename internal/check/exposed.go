@@ -76,4 +76,3 @@ func here(address string) bool {
 	}
 	return host == "" || host == "localhost" || strings.HasPrefix(host, "/") || !strings.Contains(host, ".")
 }
-
