@@ -269,3 +269,27 @@ func TestLongDownloadsAreGivenTimeAsTheyGoOn(t *testing.T) {
 		}
 	}
 }
+
+// Whoever may put files into the folder can have no other file of this machine sold. A link that stays inside is fine.
+func TestSymbolicLinkLeadsNowhereElse(t *testing.T) {
+	t.Parallel()
+	bucket, dir, get := shelf(t, "v2.pdf")
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, to := range map[string]string{"guide.pdf": secret, "up.pdf": "../" + filepath.Base(filepath.Dir(secret)) + "/secret", "latest.pdf": "v2.pdf"} {
+		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"guide.pdf", "up.pdf"} {
+		has, err := bucket.Has(t.Context(), name)
+		if got := get(http.MethodGet, name); got.StatusCode != http.StatusTeapot || has || err != nil || strings.Contains(read(t, got), text) {
+			t.Errorf("%s is served: %s, has %v, %v", name, got.Status, has, err)
+		}
+	}
+	if got := get(http.MethodGet, "latest.pdf"); got.StatusCode != http.StatusOK {
+		t.Errorf("a link within the folder: %s", got.Status)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"strings"
 
 	"gocloud.dev/blob"
 	_ "gocloud.dev/blob/fileblob" // file://
@@ -23,7 +24,8 @@ var (
 // Bucket is where the shop's files are.
 type Bucket struct {
 	blobs  *blob.Bucket
-	folder bool // its times of change are exact and the same wherever they are asked
+	root   *os.Root // of a folder; nil for others
+	folder bool     // its times of change are exact and the same wherever they are asked
 }
 
 // Open opens the bucket of a gocloud.dev/blob URL: file:///abs/path, s3://name?region=…, gs://name or azblob://name
@@ -33,16 +35,24 @@ func Open(ctx context.Context, bucketURL string) (*Bucket, error) {
 	if err != nil || u.Scheme == "" {
 		return nil, errors.New("files: bucket is no URL: write file:///abs/path, s3://…, gs://… or azblob://…")
 	}
+	var root *os.Root
 	if u.Scheme == "file" {
 		if u, err = folder(u); err != nil {
 			return nil, err
+		}
+		name := u.Path
+		if u.Host == "." {
+			name = "." + u.Path
+		}
+		if root, err = os.OpenRoot(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("files: folder %s: %w", name, err)
 		}
 	}
 	blobs, err := blob.DefaultURLMux().OpenBucketURL(ctx, u)
 	if err != nil {
 		return nil, fmt.Errorf("files: open bucket %s://%s: %w", u.Scheme, u.Host, err)
 	}
-	return &Bucket{blobs: blobs, folder: u.Scheme == "file"}, nil
+	return &Bucket{blobs: blobs, root: root, folder: u.Scheme == "file"}, nil
 }
 
 // folder checks a file URL and keeps the driver from wanting its own metadata files beside the shop's.
@@ -73,10 +83,33 @@ func folder(u *url.URL) (*url.URL, error) {
 }
 
 // Close releases the bucket.
-func (b *Bucket) Close() error { return b.blobs.Close() }
+func (b *Bucket) Close() error {
+	if b.root != nil {
+		_ = b.root.Close()
+	}
+	return b.blobs.Close()
+}
+
+// leadsOut says that a name of a folder leads out of it by a symbolic link: whoever may put files there must not be able to
+// have others of this machine sold.
+func (b *Bucket) leadsOut(name string) bool {
+	if b.root == nil {
+		return false
+	}
+	f, err := b.root.Open(name)
+	if err == nil {
+		_ = f.Close()
+		return false
+	}
+	var of *os.PathError
+	return errors.As(err, &of) && strings.Contains(of.Err.Error(), "escapes")
+}
 
 // Has says whether the bucket has the file. Errors wrap ErrUnavailable.
 func (b *Bucket) Has(ctx context.Context, name string) (bool, error) {
+	if b.leadsOut(name) {
+		return false, nil
+	}
 	_, err := b.blobs.Attributes(ctx, name)
 	if err == nil {
 		return true, nil

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"path"
@@ -15,6 +16,9 @@ const idle = 60 * time.Second
 // Serve answers with the file as an attachment: whole, one range, or the head of it. An error means that the bucket
 // failed; when nothing of the response has been sent by then, the header is as it was before.
 func (b *Bucket) Serve(w http.ResponseWriter, r *http.Request, name string) error {
+	if b.leadsOut(name) {
+		return fmt.Errorf("%w: a symbolic link leads out of the folder", ErrMissing)
+	}
 	attrs, err := b.blobs.Attributes(r.Context(), name)
 	if err != nil {
 		return sentinel(err)

@@ -24,7 +24,7 @@ type Filter struct {
 	Limit     int
 }
 
-// List reads the chosen orders, those that have waited longest first; without a choice, the newest first. It takes two
+// List reads the chosen orders, those that have waited longest first; without a choice, the newest first. It takes three
 // round trips, however many orders there are.
 func (l *Ledger) List(ctx context.Context, f Filter) ([]order.View, error) {
 	query, args := f.query()

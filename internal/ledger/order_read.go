@@ -163,8 +163,8 @@ type evidenceRow struct {
 	Detail   string
 }
 
-// orders reads everything known of the given orders, in their sequence and in one round trip. Those that the ledger does
-// not have are left out.
+// orders reads everything known of the given orders, in their sequence. Those that the ledger does not have are left out, and
+// cost one statement: strangers can ask for any.
 func (l *Ledger) orders(ctx context.Context, keys []order.Key) ([]order.View, error) {
 	environments, sessions := make([]string, len(keys)), make([]string, len(keys))
 	for i, key := range keys {
@@ -172,7 +172,6 @@ func (l *Ledger) orders(ctx context.Context, keys []order.Key) ([]order.View, er
 	}
 	args := pgx.StrictNamedArgs{"environments": environments, "sessions": sessions}
 	var (
-		found     []orderRow
 		attention []stoppedRow
 		items     []itemRow
 		grants    []grantRow
@@ -180,8 +179,12 @@ func (l *Ledger) orders(ctx context.Context, keys []order.Key) ([]order.View, er
 		emails    []emailRow
 		evidence  []evidenceRow
 	)
+	rows, _ := l.pool.Query(ctx, selectOrders, args)
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[orderRow])
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
 	batch := &pgx.Batch{}
-	batch.Queue(selectOrders, args).Query(collect(&found))
 	batch.Queue(selectAttentions, args).Query(collect(&attention))
 	batch.Queue(selectItems, args).Query(collect(&items))
 	batch.Queue(selectGrantsOf, args).Query(collect(&grants))

@@ -46,6 +46,7 @@ const (
 
 	// These are about no single order.
 	ReasonReconcileStopped Reason = "reconcile_stopped"
+	ReasonSuccessURL       Reason = "success_url_encoded"
 	ReasonListBehind       Reason = "missed_sales_not_searched"
 	ReasonStillWaiting     Reason = "orders_still_waiting"
 )
@@ -133,6 +134,10 @@ var reasons = map[Reason]struct {
 	ReasonReconcileStopped: {
 		title:  "The reconciliation has stopped",
 		remedy: "Is a worker running? Is Temporal's schedule there and not paused? A worker creates it when it starts. Unfinished orders: starter list --pending",
+	},
+	ReasonSuccessURL: {
+		title:  "Buyers come back without their order",
+		remedy: "The checkout's success_url holds {CHECKOUT_SESSION_ID} in an encoded form, so Stripe does not fill it in: write it as it stands, and test with a purchase. Emails go out all the same: starter list",
 	},
 	ReasonListBehind: {
 		title:  "Lost webhooks are not found",

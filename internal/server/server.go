@@ -41,6 +41,8 @@ func Run(ctx context.Context, p *app.Process) error {
 	if err != nil {
 		return err
 	}
+	alerts := notify.Alerts{Ledger: p.Ledger, Owner: owner, Log: p.Log, Now: time.Now}
+	deps.Misled = func(context.Context) { go func() { _, _, _ = alerts.About(ctx, order.ReasonSuccessURL) }() }
 	handler, err := web.New(deps, web.Config{
 		PublicURL: p.Config.PublicURL, PageDownloadFor: p.Config.Orders.PageDownloadFor, ShopName: p.ShopName(), Contact: p.Config.Email.ReplyTo})
 	if err != nil {

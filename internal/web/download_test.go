@@ -224,3 +224,28 @@ func TestTheLinkTellsTheReferenceAndNoSession(t *testing.T) {
 		}
 	}
 }
+
+// A page of another site cannot show a paid file as a part of itself; a link on it that somebody follows is fine.
+func TestPaidFilesAreNotEmbedded(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		header []string
+		want   int
+	}{
+		"from our own page":         {[]string{"Sec-Fetch-Site", "same-origin", "Sec-Fetch-Dest", "empty"}, 200},
+		"typed":                     {[]string{"Sec-Fetch-Site", "none", "Sec-Fetch-Dest", "document"}, 200},
+		"followed from another":     {[]string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Dest", "document"}, 200},
+		"a video on another's page": {[]string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Dest", "video"}, 403},
+		"a script's":                {[]string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Dest", "empty"}, 403},
+		"an old browser":            {nil, 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newShop(t)
+			s.set(bought())
+			if got := get(s, orderPath+"/downloads/7", c.header...); got.Code != c.want {
+				t.Errorf("%d %s", got.Code, got.Body)
+			}
+		})
+	}
+}

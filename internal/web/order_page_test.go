@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"context"
 	"errors"
 	"html"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"handover/internal/order"
+	"handover/internal/web"
 )
 
 func get(s http.Handler, path string, header ...string) *httptest.ResponseRecorder {
@@ -344,5 +346,22 @@ func TestPageOfATestEnvironmentSaysSo(t *testing.T) {
 		if page := get(s, "/orders/"+key.String()).Body.String(); strings.Contains(words(page), banner) != want {
 			t.Errorf("%s: the page is %s", environment, words(page))
 		}
+	}
+}
+
+// Where success_url was encoded, Stripe leaves the placeholder as it is: the buyer sees a page that calms, and the owner is
+// notified.
+func TestBuyerWhoComesBackWithoutASessionIsCalmed(t *testing.T) {
+	t.Parallel()
+	heard := 0
+	s := newShop(t, func(d *web.Deps, _ *web.Config) { d.Misled = func(context.Context) { heard++ } })
+	paths := []string{"/orders/live/%7BCHECKOUT_SESSION_ID%7D", "/orders/live/%257BCHECKOUT_SESSION_ID%257D", "/orders/live/{CHECKOUT_SESSION_ID}"}
+	for _, path := range paths {
+		if got := get(s, path); got.Code != http.StatusOK || !strings.Contains(got.Body.String(), "You need not pay again") {
+			t.Errorf("%s: %d %s", path, got.Code, got.Body)
+		}
+	}
+	if heard != len(paths) {
+		t.Errorf("the owner was notified %d times", heard)
 	}
 }

@@ -3,6 +3,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -26,7 +27,8 @@ type Deps struct {
 	Dispatcher   webhook.Dispatcher
 	EmailWebhook email.Webhook // nil when no secret is configured: every email event is refused then
 	EmailEvents  webhook.EmailEvents
-	Visits       pages.Visits // nil for none
+	Visits       pages.Visits              // nil for none
+	Misled       func(ctx context.Context) // buyers come back from the checkout without their session; nil for nobody to know
 	Resender     pages.Resender
 	Files        pages.Files
 	Kinds        access.Kinds     // what a page hands out for a grant
@@ -67,13 +69,16 @@ func New(deps Deps, config Config) (http.Handler, error) {
 	if deps.Visits == nil {
 		deps.Visits = noVisits{}
 	}
+	if deps.Misled == nil {
+		deps.Misled = func(context.Context) {}
+	}
 	if deps.Metrics == nil {
 		deps.Metrics = noMetrics{}
 	}
 
 	s := &server{log: deps.Log, base: strings.TrimRight(public.Path, "/"), https: public.Scheme == "https"}
 	s.pages, err = pages.New(pages.Deps{
-		Orders: deps.Orders, ValidSession: deps.validSession, Test: deps.test, Visits: deps.Visits, Resender: deps.Resender, Files: deps.Files, Kinds: deps.Kinds,
+		Orders: deps.Orders, ValidSession: deps.validSession, Test: deps.test, Visits: deps.Visits, Misled: deps.Misled, Resender: deps.Resender, Files: deps.Files, Kinds: deps.Kinds,
 		Catalogue: deps.Catalogue, Log: deps.Log, Now: deps.Now,
 	}, pages.Config{Base: s.base, PageDownloadFor: config.PageDownloadFor, ShopName: config.ShopName, Contact: config.Contact})
 	if err != nil {

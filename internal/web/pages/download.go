@@ -7,9 +7,19 @@ import (
 	"handover/internal/web/respond"
 )
 
+// embedded says that another site's page wants the file as a part of itself, as in a video: paid files are served to
+// people. A link on another site that somebody follows is fine.
+func embedded(r *http.Request) bool {
+	return r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Dest") != "document"
+}
+
 // download serves a grant's file. The ledger is read at each request, because a revoked grant is dead at once and an old
 // page or a bookmarked address opens nothing.
 func (s *Site) download(w http.ResponseWriter, r *http.Request, v order.View, open bool) {
+	if embedded(r) {
+		s.message(w, r, messageCrossOrigin)
+		return
+	}
 	grant, file := s.fileOf(v, r.PathValue("grant"))
 	if file == "" {
 		s.message(w, r, messageNotFound)

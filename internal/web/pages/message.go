@@ -44,6 +44,8 @@ var (
 		"Please try again in a moment. You need not pay again.", 0}
 	messageCrossOrigin = message{http.StatusForbidden, "cross_origin", statusTodo, "This came from another site",
 		"Please open the page of your order and press the button there.", 0}
+	messageThanks = message{http.StatusOK, "", statusDone, "Thank you",
+		"If your payment went through, an email with your download is on its way. You need not pay again.", 0}
 	messageHome = message{http.StatusOK, "", statusDone, "Your downloads are a link away",
 		"Please open the link in the email from the shop.", 0}
 )

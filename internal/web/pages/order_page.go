@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 
 	"handover/internal/ledger"
 	"handover/internal/order"
@@ -56,6 +57,12 @@ func (s *Site) OrderDownload(w http.ResponseWriter, r *http.Request) {
 // from the checkout before the webhook. When the bool is false, the answer has been given.
 func (s *Site) readOrder(w http.ResponseWriter, r *http.Request) (order.Key, order.View, bool) {
 	key := order.Key{Environment: r.PathValue("environment"), Session: r.PathValue("session")}
+	if strings.Contains(key.Session, "CHECKOUT_SESSION_ID") {
+		s.Log.Error("buyers come back from the checkout without their session: write success_url with {CHECKOUT_SESSION_ID} as it stands, not encoded", "environment", key.Environment)
+		s.Misled(r.Context())
+		s.message(w, r, messageThanks)
+		return key, order.View{}, false
+	}
 	if !s.ValidSession(key) {
 		s.message(w, r, messageNotFound)
 		return key, order.View{}, false

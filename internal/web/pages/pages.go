@@ -51,6 +51,7 @@ type Deps struct {
 	ValidSession func(key order.Key) bool      // whether a session of the key can exist
 	Test         func(environment string) bool // whether its payments are not real
 	Visits       Visits
+	Misled       func(ctx context.Context) // buyers come back without their session; does not wait
 	Resender     Resender
 	Files        Files
 	Kinds        access.Kinds     // what a page hands out for a grant

@@ -26,7 +26,11 @@ func JSON(w http.ResponseWriter, status int, v any) {
 // WantsJSON says whether the client asks for JSON rather than a page: it names JSON, and no page before it. Weights are not
 // read, because no client that polls the order writes them against its own order.
 func WantsJSON(r *http.Request) bool {
+	read := 0
 	for entry := range strings.SplitSeq(strings.Join(r.Header.Values("Accept"), ","), ",") {
+		if read++; read > mostRanges {
+			return false
+		}
 		name, _, _ := strings.Cut(entry, ";")
 		switch strings.ToLower(strings.TrimSpace(name)) {
 		case "application/json":
@@ -37,6 +41,9 @@ func WantsJSON(r *http.Request) bool {
 	}
 	return false
 }
+
+// mostRanges is how many entries of an Accept header are read.
+const mostRanges = 16
 
 // Recorder remembers what the log line needs.
 type Recorder struct {
