@@ -39,6 +39,7 @@ type Config struct {
 	PaymentWait, EmailWait func(attempt int) time.Duration
 	// Without progress an order's run is made to read the ledger again after the one, and a person is asked after the other.
 	StuckAfter, AttentionAfter time.Duration
+	UnreachedAfter             time.Duration // after the payment, until an order counts as unreached
 
 	// What steers a run. It gets these in the results of its activities, so that a replay under other settings decides as the
 	// run did.

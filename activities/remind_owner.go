@@ -21,7 +21,30 @@ const (
 func (a *Activities) RemindOwner(ctx context.Context) error {
 	a.alertRest(ctx)
 	a.remind(ctx)
+	a.digest(ctx)
 	return nil
+}
+
+// digest names, once a day, the orders of which nothing shows that the buyer has it.
+func (a *Activities) digest(ctx context.Context) {
+	if !a.Owner.Configured() {
+		return
+	}
+	what, err := a.Ledger.Unreached(ctx, a.cfg.UnreachedAfter, order.MostReferences)
+	if err != nil || what.Orders == 0 {
+		a.complain(ctx, err)
+		return
+	}
+	claimed, err := a.Ledger.ClaimNotice(ctx, what.Reason)
+	if err != nil || !claimed {
+		a.complain(ctx, err)
+		return
+	}
+	failure := a.Owner.Notify(ctx, what, a.Now())
+	write, done := detached(ctx)
+	defer done()
+	a.complain(ctx, a.Ledger.AlertEnded(write, what.Reason, failure == nil))
+	a.complain(ctx, failure)
 }
 
 // remind notifies the owner, once a day and in one message, of orders that still need a person after their alert was

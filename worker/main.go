@@ -197,7 +197,7 @@ func newActivities(p *app.Process, runs *dispatch.Dispatcher) (*activities.Activ
 		From: p.Config.Email.From, ReplyTo: p.Config.Email.ReplyTo, ShopName: p.ShopName(),
 		EmailLease: steps.Email.StartToClose(), EmailWindow: p.Config.Email.SendWindow(), EmailAttempts: steps.Email.Attempts,
 		PaymentWait: steps.Payment.Wait, EmailWait: steps.Email.Wait,
-		StuckAfter: p.Config.Orders.StuckAfter, AttentionAfter: p.Config.Orders.AttentionAfter,
+		StuckAfter: p.Config.Orders.StuckAfter, AttentionAfter: p.Config.Orders.AttentionAfter, UnreachedAfter: p.Config.Orders.UnreachedAfter,
 		OpenFor: p.Config.Orders.OpenFor, AwaitPaymentFor: p.Config.Orders.AwaitPaymentFor,
 		PaymentGiveUp: steps.Payment.GiveUpAfter, EmailGiveUp: steps.Email.GiveUpAfter,
 	}), nil

@@ -3,7 +3,10 @@ package cli
 import (
 	"fmt"
 	"strings"
+	"time"
 
+	"handover/internal/app"
+	"handover/internal/config"
 	"handover/internal/ledger"
 )
 
@@ -17,7 +20,7 @@ type listCommand struct {
 	Attention bool    `help:"Orders that need a person, the longest wait first."`
 	Pending   bool    `help:"Orders that are not finished."`
 	Ignored   bool    `help:"Paid sessions without a product of the catalogue."`
-	Unreached bool    `help:"Paid orders whose email came back or did not go out."`
+	Unreached bool    `help:"Paid orders of which nothing shows that the buyer has it."`
 	Email     *string `help:"Orders of this address, in any letter case; - reads it from standard input." placeholder:"ADDRESS"`
 	Payment   *string `help:"The order of this payment, as the provider names it." placeholder:"REFERENCE"`
 	Limit     int     `help:"Maximum number of orders (100 without a filter, else all)." placeholder:"N"`
@@ -30,6 +33,7 @@ func (l *listCommand) Run(c *console) error {
 		return err
 	}
 	return c.connect(func(cn *connection) error {
+		filter.UnreachedAfter = cn.unreachedAfter()
 		views, err := cn.ledger.List(c.ctx, filter)
 		if err != nil {
 			return err
@@ -77,4 +81,13 @@ func (l *listCommand) filter(c *console) (ledger.Filter, error) {
 		f.Limit = newestOrders
 	}
 	return f, nil
+}
+
+// unreachedAfter is the shop's setting where the configuration can be read: a list needs the database alone.
+func (cn *connection) unreachedAfter() time.Duration {
+	cfg, err := config.Load(cn.settings.ConfigPath, cn.Getenv, app.Known())
+	if err != nil {
+		return config.DefaultUnreachedAfter
+	}
+	return cfg.Orders.UnreachedAfter
 }

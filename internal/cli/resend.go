@@ -12,7 +12,7 @@ import (
 
 type resendCommand struct {
 	Order     string `arg:"" optional:"" help:"ENVIRONMENT/SESSION, or the reference."`
-	Unreached bool   `help:"All paid orders whose email came back or did not go out."`
+	Unreached bool   `help:"All paid orders of which nothing shows that the buyer has it."`
 	many
 	Reason string  `help:"Why. It is kept in the order's audit." placeholder:"TEXT"`
 	To     *string `help:"Send to this address from now on; - reads it from standard input." placeholder:"ADDRESS"`
@@ -21,7 +21,7 @@ type resendCommand struct {
 
 func (r *resendCommand) Run(c *console) error {
 	if (r.Order == "") != r.Unreached {
-		return fmt.Errorf("%w: name one ORDER, or --unreached for all whose email came back or did not go out", errUsage)
+		return fmt.Errorf("%w: name one ORDER, or --unreached for all of which nothing shows that the buyer has it", errUsage)
 	}
 	if r.Unreached {
 		return r.all(c)

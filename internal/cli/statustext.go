@@ -64,7 +64,7 @@ func printUndecided(w io.Writer, waiting []order.Request) {
 func printFacts(w io.Writer, v order.View, now time.Time) {
 	facts := [][3]string{
 		{"payment", string(v.Facts.Payment), paymentLine(v, now)},
-		{"access", string(v.Facts.Access), accessLine(v)},
+		{"access", string(v.Facts.Access), accessLine(v, now)},
 		{"email", string(v.Facts.Email), emailLine(v, now)},
 	}
 	width := 0
@@ -138,7 +138,7 @@ func reversed(v order.View) (parts []string) {
 	return parts
 }
 
-func accessLine(v order.View) string {
+func accessLine(v order.View, now time.Time) string {
 	var files, keys, ended int
 	for _, g := range v.Grants {
 		if g.State == order.AccessRevoked {
@@ -159,6 +159,12 @@ func accessLine(v order.View) string {
 	}
 	if ended > 0 && v.Facts.Access == order.AccessGranted {
 		parts = append(parts, fmt.Sprintf("of these %d ended", ended))
+	}
+	if v.OpenedAt != nil {
+		parts = append(parts, "link opened "+text.Age(now.Sub(*v.OpenedAt))+" ago")
+	}
+	if v.DownloadedAt != nil {
+		parts = append(parts, "downloaded "+text.Age(now.Sub(*v.DownloadedAt))+" ago")
 	}
 	return strings.Join(parts, ", ")
 }

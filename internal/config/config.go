@@ -77,6 +77,7 @@ type Orders struct {
 	AwaitPaymentFor time.Duration
 	PageDownloadFor time.Duration
 	StuckAfter      time.Duration // without progress, until the order's run is made to read the ledger again
+	UnreachedAfter  time.Duration // after the payment, until an order counts as unreached that nothing shows to have arrived
 	AttentionAfter  time.Duration // without progress, until a person is asked
 }
 

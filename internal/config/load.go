@@ -74,6 +74,9 @@ func (r *reader) config(t *table) Config {
 	return c
 }
 
+// DefaultUnreachedAfter is unreached_after where nothing is written.
+const DefaultUnreachedAfter = 24 * time.Hour
+
 // defaults is what a shop gets that writes none of it.
 func defaults() Config {
 	return Config{
@@ -83,6 +86,7 @@ func defaults() Config {
 			AwaitPaymentFor: 14 * 24 * time.Hour,
 			PageDownloadFor: 24 * time.Hour,
 			StuckAfter:      30 * time.Minute,
+			UnreachedAfter:  DefaultUnreachedAfter,
 			AttentionAfter:  2 * time.Hour,
 		},
 		Steps: DefaultSteps(),
@@ -219,6 +223,7 @@ func (r *reader) orders(t *table, o *Orders) {
 	t.duration("await_payment_for", &o.AwaitPaymentFor)
 	t.duration("page_download_for", &o.PageDownloadFor)
 	t.duration("stuck_after", &o.StuckAfter)
+	t.duration("unreached_after", &o.UnreachedAfter)
 	t.duration("attention_after", &o.AttentionAfter)
 	t.done()
 	if o.OpenFor <= 0 {
@@ -232,6 +237,9 @@ func (r *reader) orders(t *table, o *Orders) {
 	}
 	if o.StuckAfter < time.Second {
 		r.p.add(t.at("stuck_after"), "is %s; write 1s or more, the default is 30m", o.StuckAfter)
+	}
+	if o.UnreachedAfter <= 0 {
+		r.p.add(t.at("unreached_after"), "must be longer than nothing; the default is 24h")
 	}
 	if o.AttentionAfter < o.StuckAfter {
 		r.p.add(t.at("attention_after"), "is %s, shorter than stuck_after (%s): an order is tried again before a person is asked", o.AttentionAfter, o.StuckAfter)

@@ -91,7 +91,7 @@ func TestEverySettingOfTheFileArrives(t *testing.T) {
 		},
 		Alerts:      config.Alerts{Email: []string{"owner@example.com"}, URL: "https://alerts.example.com/hook?key=1"},
 		FilesBucket: "file:///var/lib/handover/files",
-		Orders:      config.Orders{OpenFor: 48 * time.Hour, AwaitPaymentFor: 96 * time.Hour, StuckAfter: time.Minute, AttentionAfter: 90 * time.Second},
+		Orders:      config.Orders{OpenFor: 48 * time.Hour, AwaitPaymentFor: 96 * time.Hour, StuckAfter: time.Minute, UnreachedAfter: 24 * time.Hour, AttentionAfter: 90 * time.Second},
 		Steps: config.Steps{Payment: payment, Access: step, Revoke: revoke, Email: config.Step{
 			Attempts: 5, FirstWait: time.Second, Factor: 1.5, LongestWait: time.Hour,
 			GiveUpAfter: 19 * time.Hour, CallTimeout: 20 * time.Second,
@@ -143,7 +143,7 @@ func TestDefaultsFillWhatIsNotWritten(t *testing.T) {
 	if diff := cmp.Diff(config.Steps{Payment: payment, Access: step, Email: email, Revoke: step}, got.Steps); diff != "" {
 		t.Errorf("steps differ (-want +got):\n%s", diff)
 	}
-	orders := config.Orders{OpenFor: 720 * time.Hour, AwaitPaymentFor: 336 * time.Hour, PageDownloadFor: 24 * time.Hour, StuckAfter: 30 * time.Minute, AttentionAfter: 2 * time.Hour}
+	orders := config.Orders{OpenFor: 720 * time.Hour, AwaitPaymentFor: 336 * time.Hour, PageDownloadFor: 24 * time.Hour, StuckAfter: 30 * time.Minute, UnreachedAfter: 24 * time.Hour, AttentionAfter: 2 * time.Hour}
 	if diff := cmp.Diff(orders, got.Orders); diff != "" {
 		t.Errorf("orders differ (-want +got):\n%s", diff)
 	}

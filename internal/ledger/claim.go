@@ -147,10 +147,13 @@ WITH done AS (
     RETURNING superseded_at
 ), cleared AS (
     DELETE FROM attention
-    WHERE environment = @environment AND session = @session AND (step = @kind AND EXISTS (SELECT FROM done WHERE superseded_at IS NULL)
+    WHERE environment = @environment AND session = @session AND (step = @kind AND EXISTS (SELECT FROM done WHERE superseded_at IS NULL) AND NOT `+cameBack+`
       OR step = 'progress' AND EXISTS (SELECT FROM done))
+), returned AS (
+    INSERT INTO attention (environment, session, step, reason)
+    SELECT @environment, @session, 'email', @bounced::text FROM done WHERE superseded_at IS NULL AND `+cameBack+attentionAgain+`
 )
-SELECT FROM done`, w.args(pgx.StrictNamedArgs{"token": token, "provider_id": providerID})).
+SELECT FROM done`, w.args(pgx.StrictNamedArgs{"token": token, "provider_id": providerID, "bounced": order.ReasonEmailBounced})).
 		Exec(func(tag pgconn.CommandTag) error { finished = tag; return nil })
 	queueSnapshot(batch, w.Key, &now)
 	err := l.pool.SendBatch(ctx, batch).Close()

@@ -62,14 +62,14 @@ WITH ours AS MATERIALIZED (
     RETURNING 1
 ), cleared AS (
     DELETE FROM attention
-    WHERE environment = @environment AND session = @session AND step = 'email' AND EXISTS (SELECT FROM accepted)
+    WHERE environment = @environment AND session = @session AND step = 'email' AND EXISTS (SELECT FROM accepted) AND @reason = ''
       AND NOT EXISTS (SELECT FROM obligations n WHERE n.environment = @environment AND n.session = @session
                       AND n.kind = 'email' AND n.subject::int > @generation::int)
     RETURNING 1
 ), newest AS MATERIALIZED (
     SELECT b.environment, b.session, b.subject FROM obligations b, locked
     WHERE b.environment = @environment AND b.session = @session AND b.kind = 'email' AND b.subject = (@generation::int)::text
-      AND b.finished_at IS NOT NULL AND EXISTS (SELECT FROM kept)
+      AND (b.finished_at IS NOT NULL OR EXISTS (SELECT FROM accepted)) AND EXISTS (SELECT FROM kept)
       AND NOT EXISTS (SELECT FROM obligations n WHERE n.environment = b.environment AND n.session = b.session
                       AND n.kind = 'email' AND n.subject::int > b.subject::int)
 ), unsent AS (
@@ -82,6 +82,10 @@ WITH ours AS MATERIALIZED (
     RETURNING 1
 )
 SELECT it, EXISTS (SELECT FROM cleared) OR EXISTS (SELECT FROM marked) FROM ours`
+
+// cameBack says that the provider has reported of an email, before it was known to be accepted, that it came back.
+const cameBack = `(@kind = 'email' AND EXISTS (SELECT FROM email_evidence v
+    WHERE v.environment = @environment AND v.session = @session AND v.generation::text = @subject AND v.delivery IN ('bounced', 'suppressed')))`
 
 // AcceptByEvidence finishes an email that the provider's own events show to have been accepted: they carry our tags, also
 // when the response to the call was lost. It was accepted when it was first attempted, and not when the event came. It
@@ -102,7 +106,10 @@ WITH locked AS MATERIALIZED (
       AND b.finished_at IS NULL AND b.stopped_at IS NULL
       AND (b.token = nullif(@token, '')::uuid OR b.claim_expires_at IS NULL OR b.claim_expires_at <= clock_timestamp())
     RETURNING 1
+), returned AS (
+    INSERT INTO attention (environment, session, step, reason)
+    SELECT @environment, @session, 'email', @bounced::text FROM done WHERE `+cameBack+attentionAgain+`
 )
-SELECT FROM done`, w.args(pgx.StrictNamedArgs{"token": token}))
+SELECT FROM done`, w.args(pgx.StrictNamedArgs{"token": token, "bounced": order.ReasonEmailBounced}))
 	return tag.RowsAffected() > 0, safe("accept an email by evidence", err)
 }

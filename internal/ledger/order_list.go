@@ -17,11 +17,13 @@ type Filter struct {
 	Since     time.Duration // with Attention and Unreached: only what stopped, or was paid, since then; 0 for ever
 	Pending   bool
 	Ignored   bool
-	Unreached bool   // paid, and the buyer has no email: it came back, or did not go out
-	Address   string // any letter case
-	Product   string // of the catalogue: paid orders that have it
-	Payment   string // the provider's reference of the payment
-	Limit     int
+	Unreached bool // paid, and nothing shows that the buyer has it: the email came back, or did not go out, or nobody opened it
+	// UnreachedAfter is how long an accepted email may take until something shows it.
+	UnreachedAfter time.Duration
+	Address        string // any letter case
+	Product        string // of the catalogue: paid orders that have it
+	Payment        string // the provider's reference of the payment
+	Limit          int
 }
 
 // List reads the chosen orders, those that have waited longest first; without a choice, the newest first. It takes three
@@ -50,7 +52,7 @@ GROUP BY environment, session ORDER BY min(since) LIMIT @limit`,
 		return `
 SELECT environment, session FROM orders WHERE payment = 'ignored' ORDER BY created_at LIMIT @limit`, pgx.StrictNamedArgs{}
 	case f.Unreached:
-		return selectUnreached, pgx.StrictNamedArgs{"since": f.Since}
+		return selectUnreached, pgx.StrictNamedArgs{"since": f.Since, "after": f.UnreachedAfter}
 	case f.Pending:
 		return selectPending, pgx.StrictNamedArgs{}
 	case f.Payment != "":
@@ -91,8 +93,9 @@ SELECT environment, session FROM (
      GROUP BY environment, session ORDER BY min(created_at) LIMIT @limit)
 ) waiting GROUP BY environment, session ORDER BY min(created_at) LIMIT @limit`
 
-// selectUnreached finds the buyers whom the newest email has not reached, as far as is known. It begins with what went
-// wrong, because most emails go well.
+// selectUnreached finds the buyers of whom nothing shows that they have it: the newest email did not go out or came back,
+// or was accepted a while ago and is neither delivered nor opened, and no file was asked for. Of those it looks back a
+// month.
 var selectUnreached = `
 WITH failed AS (
     SELECT b.environment, b.session, b.subject FROM obligations b
@@ -103,6 +106,12 @@ WITH failed AS (
     UNION
     SELECT b.environment, b.session, b.subject FROM email_evidence e JOIN obligations b ON b.provider_id = e.message_id AND b.kind = 'email'
     WHERE e.delivery IN ('bounced', 'failed', 'suppressed')
+    UNION
+    SELECT b.environment, b.session, b.subject FROM orders o JOIN obligations b USING (environment, session)
+    WHERE @after::interval > '0' AND o.created_at > now() - interval '31 days' AND o.confirmed_at < now() - @after::interval
+      AND b.kind = 'email' AND b.finished_at < now() - @after::interval
+      AND NOT EXISTS (SELECT FROM email_evidence e WHERE e.environment = b.environment AND e.session = b.session
+                      AND e.delivery IN ('delivered', 'complained'))
 )
 SELECT o.environment, o.session
 FROM failed f
@@ -111,6 +120,7 @@ JOIN obligations b ON b.environment = f.environment AND b.session = f.session AN
 WHERE o.payment = 'confirmed' AND b.wanted = 'granted' AND ` + since("o.confirmed_at") + `
   AND NOT EXISTS (SELECT FROM obligations n WHERE n.environment = f.environment AND n.session = f.session
                   AND n.kind = 'email' AND n.subject::int > b.subject::int)
+  AND NOT EXISTS (SELECT FROM reach r WHERE r.environment = f.environment AND r.session = f.session)
 ORDER BY o.created_at LIMIT @limit`
 
 // AuditEntry is one line of an order's audit.

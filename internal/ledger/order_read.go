@@ -49,7 +49,9 @@ SELECT o.environment, o.session, o.created_at, o.payment, o.processing, coalesce
        o.confirmed_at, o.looked_at AS checked_at, o.refunded, o.refund_pending, o.dispute, o.reversal_due_at IS NOT NULL AS reversal_due,
        o.link_version, o.reference, o.found,
        EXISTS (SELECT FROM requests q WHERE q.environment = o.environment AND q.session = o.session
-               AND q.kind = 'revoke' AND q.carried_out_at IS NULL) AS revoke_asked
+               AND q.kind = 'revoke' AND q.carried_out_at IS NULL) AS revoke_asked,
+       (SELECT at FROM reach r WHERE r.environment = o.environment AND r.session = o.session AND r.kind = 'opened') AS opened_at,
+       (SELECT at FROM reach r WHERE r.environment = o.environment AND r.session = o.session AND r.kind = 'downloaded') AS downloaded_at
 FROM ` + chosen + ` JOIN orders o USING (environment, session)`
 
 	selectAttentions = `
@@ -111,6 +113,8 @@ type orderRow struct {
 	Address       string
 	ConfirmedAt   *time.Time
 	CheckedAt     *time.Time
+	OpenedAt      *time.Time
+	DownloadedAt  *time.Time
 	Refunded      int64
 	RefundPending int64
 	Dispute       order.Dispute

@@ -260,3 +260,36 @@ func TestEmailThatCameBackAfterAnotherWentNeedsNobody(t *testing.T) {
 		t.Errorf("%+v, reason %q", got, b.view().Reason)
 	}
 }
+
+// The provider's report may come before its answer is recorded, or instead of it: what came back needs a person all the same.
+func TestEmailThatCameBackBeforeItWasKnownToBeAccepted(t *testing.T) {
+	t.Parallel()
+	for name, known := range map[string]func(b *env, bounce func()){
+		"while the call is under way": func(b *env, bounce func()) {
+			claim := b.claim(1)
+			bounce()
+			b.must(b.Finish(b.t.Context(), b.work(1), claim.Token, b.message(1)))
+		},
+		"when nobody knows whether it went": func(b *env, bounce func()) {
+			b.must(b.Stop(b.t.Context(), b.work(1), "", order.ClassUncertain, order.ReasonEmailUncertain))
+			bounce()
+		},
+		"as the evidence that it went": func(b *env, bounce func()) {
+			bounce()
+			accepted, err := b.AcceptByEvidence(b.t.Context(), b.work(1), "")
+			if b.must(err); !accepted {
+				b.t.Error("not accepted by evidence")
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newEnv(t)
+			b.pay().give()
+			known(b, func() { b.report(b.emailEvent("evt_1"+b.key.Session, "1", b.message(1), order.DeliveryBounced)) })
+			if v := b.view(); v.Reason != order.ReasonEmailBounced || v.Facts.Email != order.EmailAccepted {
+				t.Errorf("reason %q, email %q", v.Reason, v.Facts.Email)
+			}
+		})
+	}
+}

@@ -25,7 +25,7 @@ func (p orderParts) view() order.View {
 		Attention: p.attention, Items: p.items, Grants: p.grants, Emails: p.generations(),
 		Total: order.Money{Minor: row.Amount, Currency: row.Currency}, Paid: row.Paid, PaymentRef: row.PaymentRef,
 		Refunded: row.Refunded, RefundPending: row.RefundPending, Dispute: row.Dispute, ReversalDue: row.ReversalDue,
-		Address: row.Address, CreatedAt: row.CreatedAt, ConfirmedAt: row.ConfirmedAt, CheckedAt: row.CheckedAt,
+		Address: row.Address, CreatedAt: row.CreatedAt, ConfirmedAt: row.ConfirmedAt, CheckedAt: row.CheckedAt, OpenedAt: row.OpenedAt, DownloadedAt: row.DownloadedAt,
 		LinkVersion: row.LinkVersion, Reference: row.Reference, Found: row.Found,
 	}
 	for i, s := range p.attention {

@@ -204,7 +204,7 @@ func TestAResendIsNotAnsweredByAnEarlierMessageThatWasProvedLater(t *testing.T) 
 	b.must(b.Stop(t.Context(), ledger.EmailObligation(b.key, 1), "", order.ClassUnknown, order.ReasonEmailExhausted))
 	b.must(b.StoreRequest(t.Context(), b.request("asked")))
 	b.tell(b.emailEvent("proof", "1", "re_1", order.DeliveryBounced))
-	if v := b.view(); v.Facts.Email != order.EmailAccepted || v.Reason != "" {
+	if v := b.view(); v.Facts.Email != order.EmailAccepted || v.Reason != order.ReasonEmailBounced {
 		t.Fatalf("after the proof: email %s, reason %q", v.Facts.Email, v.Reason)
 	}
 	if d := b.resend(b.request("asked")); d.Outcome != order.OutcomeSending {

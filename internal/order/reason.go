@@ -48,6 +48,7 @@ const (
 	ReasonReconcileStopped Reason = "reconcile_stopped"
 	ReasonSuccessURL       Reason = "success_url_encoded"
 	ReasonListBehind       Reason = "missed_sales_not_searched"
+	ReasonUnreached        Reason = "buyers_not_reached"
 	ReasonStillWaiting     Reason = "orders_still_waiting"
 )
 
@@ -142,6 +143,10 @@ var reasons = map[Reason]struct {
 	ReasonListBehind: {
 		title:  "Lost webhooks are not found",
 		remedy: "A payment provider's list of sales, or of refunds and disputes, has not been read for an hour: is its api_key right, and may it read them? The worker's log says why. To try now: starter reconcile",
+	},
+	ReasonUnreached: {
+		title:  "Nothing shows that buyers have what they paid for",
+		remedy: "Their email came back, or was neither delivered nor opened, and no file was asked for: write to them another way, or send it again. List them: starter list --unreached",
 	},
 	ReasonStillWaiting: {
 		title:  "Orders still need attention",

@@ -1,5 +1,7 @@
 package order
 
+import "time"
+
 // StatusJSON is an order as JSON, for the buyer's page and the operator's commands alike.
 type StatusJSON struct {
 	Order         string         `json:"order"`
@@ -9,8 +11,10 @@ type StatusJSON struct {
 	Access        AccessJSON     `json:"access"`
 	Email         EmailJSON      `json:"email"`
 	CustomerState CustomerState  `json:"customer_state"`
-	Downloads     []DownloadJSON `json:"downloads,omitempty"` // only where the page offers them
-	Licenses      []LicenseJSON  `json:"licenses,omitempty"`  // only where the page offers them
+	OpenedAt      *time.Time     `json:"opened_at,omitempty"`     // the page behind the emailed link, for a while
+	DownloadedAt  *time.Time     `json:"downloaded_at,omitempty"` // a file was asked for first
+	Downloads     []DownloadJSON `json:"downloads,omitempty"`     // only where the page offers them
+	Licenses      []LicenseJSON  `json:"licenses,omitempty"`      // only where the page offers them
 }
 
 // PaymentJSON is the first fact.
@@ -51,5 +55,7 @@ func Status(v View) StatusJSON {
 		Access:        AccessJSON{v.Facts.Access},
 		Email:         EmailJSON{v.Facts.Email, v.Facts.Delivery},
 		CustomerState: v.Facts.CustomerState(),
+		OpenedAt:      v.OpenedAt,
+		DownloadedAt:  v.DownloadedAt,
 	}
 }

@@ -27,6 +27,8 @@ type View struct {
 	CreatedAt       time.Time
 	ConfirmedAt     *time.Time
 	CheckedAt       *time.Time // when the provider was last asked
+	OpenedAt        *time.Time // when the buyer was first seen at the page behind the emailed link
+	DownloadedAt    *time.Time // when a file was first asked for
 	LinkVersion     int        // of the emailed link, from 1; every relink raises it
 	Items           []Item
 	Grants          []Grant

@@ -43,6 +43,7 @@ func Run(ctx context.Context, p *app.Process) error {
 	}
 	alerts := notify.Alerts{Ledger: p.Ledger, Owner: owner, Log: p.Log, Now: time.Now}
 	deps.Misled = func(context.Context) { go func() { _, _, _ = alerts.About(ctx, order.ReasonSuccessURL) }() }
+	deps.Reached = reached(ctx, p)
 	handler, err := web.New(deps, web.Config{
 		PublicURL: p.Config.PublicURL, PageDownloadFor: p.Config.Orders.PageDownloadFor, ShopName: p.ShopName(), Contact: p.Config.Email.ReplyTo})
 	if err != nil {
@@ -104,6 +105,29 @@ func webDeps(ctx context.Context, p *app.Process, d *dispatch.Dispatcher) (web.D
 		Visits:   visits.Open(ctx),
 		Resender: resender{p.Ledger, d}, Files: bucket, Kinds: accessregistry.Kinds(), Catalogue: catalogue, Metrics: p.Counters, Log: p.Log, Now: time.Now,
 	}, func() { _ = bucket.Close() }, nil
+}
+
+// atOnce bounds how many notes of a buyer's coming are written at once; those beyond are made with the next one.
+const atOnce = 8
+
+// reached notes that a buyer has it, beside the answer: a note that is lost is made with the next request.
+func reached(ctx context.Context, p *app.Process) func(context.Context, order.Key, order.Reach) {
+	slots := make(chan struct{}, atOnce)
+	return func(_ context.Context, key order.Key, kind order.Reach) {
+		select {
+		case slots <- struct{}{}:
+		default:
+			return
+		}
+		go func() {
+			defer func() { <-slots }()
+			writing, cancel := context.WithTimeout(ctx, 5*time.Second)
+			defer cancel()
+			if err := p.Ledger.Reached(writing, key, kind); err != nil {
+				p.Log.WarnContext(ctx, "a buyer's coming could not be noted", "order", key.String(), "kind", string(kind), "error", err)
+			}
+		}()
+	}
 }
 
 // finder asks the provider of the event's environment. When the session was created is said by the session itself.

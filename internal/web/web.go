@@ -27,8 +27,9 @@ type Deps struct {
 	Dispatcher   webhook.Dispatcher
 	EmailWebhook email.Webhook // nil when no secret is configured: every email event is refused then
 	EmailEvents  webhook.EmailEvents
-	Visits       pages.Visits              // nil for none
-	Misled       func(ctx context.Context) // buyers come back from the checkout without their session; nil for nobody to know
+	Visits       pages.Visits                                               // nil for none
+	Reached      func(ctx context.Context, key order.Key, kind order.Reach) // the buyer has it; nil for nobody to know
+	Misled       func(ctx context.Context)                                  // buyers come back from the checkout without their session; nil for nobody to know
 	Resender     pages.Resender
 	Files        pages.Files
 	Kinds        access.Kinds     // what a page hands out for a grant
@@ -69,6 +70,9 @@ func New(deps Deps, config Config) (http.Handler, error) {
 	if deps.Visits == nil {
 		deps.Visits = noVisits{}
 	}
+	if deps.Reached == nil {
+		deps.Reached = func(context.Context, order.Key, order.Reach) {}
+	}
 	if deps.Misled == nil {
 		deps.Misled = func(context.Context) {}
 	}
@@ -78,7 +82,7 @@ func New(deps Deps, config Config) (http.Handler, error) {
 
 	s := &server{log: deps.Log, base: strings.TrimRight(public.Path, "/"), https: public.Scheme == "https"}
 	s.pages, err = pages.New(pages.Deps{
-		Orders: deps.Orders, ValidSession: deps.validSession, Test: deps.test, Visits: deps.Visits, Misled: deps.Misled, Resender: deps.Resender, Files: deps.Files, Kinds: deps.Kinds,
+		Orders: deps.Orders, ValidSession: deps.validSession, Test: deps.test, Visits: deps.Visits, Misled: deps.Misled, Reached: deps.Reached, Resender: deps.Resender, Files: deps.Files, Kinds: deps.Kinds,
 		Catalogue: deps.Catalogue, Log: deps.Log, Now: deps.Now,
 	}, pages.Config{Base: s.base, PageDownloadFor: config.PageDownloadFor, ShopName: config.ShopName, Contact: config.Contact})
 	if err != nil {

@@ -266,3 +266,21 @@ func TestPartlyKnownItemsAndAMissingAddressWaitForAPerson(t *testing.T) {
 		t.Errorf("the attention list should hold the one order and no longer the other:\n%s", out)
 	}
 }
+
+// That the buyer has it is seen by what the buyer does, and shown to the operator.
+func TestWhatTheBuyerDoesIsShown(t *testing.T) {
+	t.Parallel()
+	s := crash.Open(t, crash.Options{})
+	session := s.Buy(nil)
+	s.SettledOnce(session, 1)
+	link, _ := s.Link(s.Message(session))
+	_, page := get(t, link)
+	at := page[strings.Index(page, "/d/"):]
+	if status, _ := get(t, s.PublicURL+at[:strings.IndexAny(at, `"`)]); status != http.StatusOK {
+		t.Fatalf("the download is answered %d", status)
+	}
+	s.Eventually("it is shown", func() bool {
+		out, _, _ := s.Command("status", "test/"+session)
+		return strings.Contains(out, "downloaded ") && !strings.Contains(out, "link opened")
+	})
+}

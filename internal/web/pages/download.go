@@ -33,6 +33,9 @@ func (s *Site) download(w http.ResponseWriter, r *http.Request, v order.View, op
 		s.message(w, r, closedMessage(v))
 		return
 	}
+	if r.Method == http.MethodGet && v.DownloadedAt == nil {
+		s.Reached(r.Context(), v.Key, order.ReachDownloaded)
+	}
 	err := s.Files.Serve(w, r, file)
 	if err == nil || r.Context().Err() != nil {
 		return // the buyer's own hanging up is no fault

@@ -22,6 +22,9 @@ func (s *Site) LinkPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	prefix := s.Base + "/d/" + r.PathValue("token") + "/"
+	if s.stays.stayed(r.PathValue("token"), r, respond.WantsJSON(r), s.Now()) && v.OpenedAt == nil {
+		s.Reached(r.Context(), v.Key, order.ReachOpened)
+	}
 	page := s.orderModel(v, pageByLink)
 	page.showGrants(s, v, true, prefix)
 	status := http.StatusOK

@@ -37,6 +37,7 @@ type pageModel struct {
 	Paragraphs []string
 	Notice     string
 	Test       bool // no real money was paid
+	ByLink     bool // the page behind the emailed link
 	Downloads  []order.DownloadJSON
 	Licenses   []order.LicenseJSON
 	Elsewhere  []string // products whose access is given at another provider
@@ -71,6 +72,7 @@ func (s *Site) orderModel(v order.View, kind pageKind) *pageModel {
 		Facts:      factLines(v),
 		Total:      v.Total.String(),
 		Test:       s.Test(v.Key.Environment),
+		ByLink:     kind == pageByLink,
 		Order:      string(v.Reference), // the session id opens the page, so it is not shown
 	}
 	for _, item := range v.Items {

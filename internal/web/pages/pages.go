@@ -51,7 +51,8 @@ type Deps struct {
 	ValidSession func(key order.Key) bool      // whether a session of the key can exist
 	Test         func(environment string) bool // whether its payments are not real
 	Visits       Visits
-	Misled       func(ctx context.Context) // buyers come back without their session; does not wait
+	Misled       func(ctx context.Context)                                  // buyers come back without their session; does not wait
+	Reached      func(ctx context.Context, key order.Key, kind order.Reach) // the buyer has it; does not wait
 	Resender     Resender
 	Files        Files
 	Kinds        access.Kinds     // what a page hands out for a grant
@@ -73,6 +74,7 @@ type Site struct {
 	Deps
 	Config
 	templates *template.Template
+	stays     stays
 }
 
 // New returns the pages.

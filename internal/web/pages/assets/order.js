@@ -74,4 +74,6 @@
   });
   dress();
   next();
+  // A person stays: the page behind the emailed link says so once, and nothing else.
+  if (main().dataset.link !== undefined) setTimeout(() => { get("application/json").catch(() => {}); }, 6000);
 })();
