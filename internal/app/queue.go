@@ -23,8 +23,12 @@ func (p *Process) SettleTaskQueue(ctx context.Context) (ledger.Installation, err
 	}
 	queue := cmp.Or(p.Settings.TaskQueue, known.TaskQueue, config.DefaultTaskQueue)
 	if queue != known.TaskQueue {
-		if err := p.moveTaskQueue(ctx, known.TaskQueue, queue); err != nil {
+		moved, err := p.moveTaskQueue(ctx, known.TaskQueue, queue)
+		if err != nil {
 			return known, err
+		}
+		if !moved { // another process has said it in this moment
+			return p.SettleTaskQueue(ctx)
 		}
 	}
 	known.TaskQueue = queue
@@ -40,21 +44,17 @@ type refusal struct{ error }
 
 func refused(format string, args ...any) error { return refusal{fmt.Errorf(format, args...)} }
 
-func (p *Process) moveTaskQueue(ctx context.Context, from, to string) error {
+func (p *Process) moveTaskQueue(ctx context.Context, from, to string) (moved bool, err error) {
 	if from != "" {
 		open, err := temporalclient.OpenOrders(ctx, p.Temporal, from)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if open > 0 {
-			return refused("TASK_QUEUE is %s, and %d orders run on %s, where nobody would carry them out: set TASK_QUEUE=%[3]s again, or leave it unset", to, open, from)
+			return false, refused("TASK_QUEUE is %s, and %d orders run on %s, where nobody would carry them out: set TASK_QUEUE=%[3]s again, or leave it unset", to, open, from)
 		}
 	}
-	moved, err := p.Ledger.MoveTaskQueue(ctx, from, to)
-	if err == nil && !moved {
-		err = refused("another process has moved the orders from task queue %s meanwhile: start again with the same TASK_QUEUE everywhere", from)
-	}
-	return err
+	return p.Ledger.MoveTaskQueue(ctx, from, to)
 }
 
 // KnownTaskQueue is the task queue on which orders run, for a process that carries out none: the one that the ledger knows,

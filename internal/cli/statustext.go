@@ -110,7 +110,11 @@ func paymentLine(v order.View, now time.Time) string {
 		parts = append(parts, "first seen "+text.Age(now.Sub(v.CreatedAt))+" ago")
 	}
 	if v.Facts.Processing && v.Facts.Payment == order.PaymentPending {
-		parts = append(parts, "in progress (bank debits take days)")
+		if v.Facts.ToPay {
+			parts = append(parts, "the buyer has still to pay a voucher or a transfer")
+		} else {
+			parts = append(parts, "in progress (bank debits take days)")
+		}
 	}
 	parts = append(parts, reversed(v)...)
 	if v.PaymentRef != "" {

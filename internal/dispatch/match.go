@@ -89,5 +89,5 @@ func (d *Dispatcher) joined(ctx context.Context, u ledger.Unattached, found Foun
 		return nil
 	}
 	d.log.InfoContext(ctx, "reversal attached to its order", "order", key.String(), "event_id", u.Event)
-	return d.Dispatch(ctx, key, u.Event, ledger.NextReversal)
+	return nil // it is an event of the order now, and dispatched like any other that waits
 }

@@ -44,7 +44,7 @@ const (
 	chosen = `unnest(@environments::text[], @sessions::text[]) AS k (environment, session)`
 
 	selectOrders = `
-SELECT o.environment, o.session, o.created_at, o.payment, o.processing, coalesce(o.payment_ref, '') AS payment_ref,
+SELECT o.environment, o.session, o.created_at, o.payment, o.processing, o.to_pay, coalesce(o.payment_ref, '') AS payment_ref,
        coalesce(o.amount, 0) AS amount, ` + paid + ` AS paid, coalesce(o.currency, '') AS currency, coalesce(o.address, o.buyer_email, '') AS address,
        o.confirmed_at, o.looked_at AS checked_at, o.refunded, o.refund_pending, o.dispute, o.reversal_due_at IS NOT NULL AS reversal_due,
        o.link_version, o.reference, o.found,
@@ -106,6 +106,7 @@ type orderRow struct {
 	CreatedAt     time.Time
 	Payment       order.PaymentState
 	Processing    bool
+	ToPay         bool
 	PaymentRef    string
 	Amount        int64
 	Paid          int64

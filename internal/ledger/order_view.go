@@ -21,7 +21,7 @@ type orderParts struct {
 func (p orderParts) view() order.View {
 	row := p.row
 	v := order.View{
-		Key: row.Key, Facts: order.Facts{Payment: row.Payment, Processing: row.Processing},
+		Key: row.Key, Facts: order.Facts{Payment: row.Payment, Processing: row.Processing, ToPay: row.ToPay},
 		Attention: p.attention, Items: p.items, Grants: p.grants, Emails: p.generations(),
 		Total: order.Money{Minor: row.Amount, Currency: row.Currency}, Paid: row.Paid, PaymentRef: row.PaymentRef,
 		Refunded: row.Refunded, RefundPending: row.RefundPending, Dispute: row.Dispute, ReversalDue: row.ReversalDue,

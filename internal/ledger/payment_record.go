@@ -52,9 +52,9 @@ func queueOrder(b *pgx.Batch, p order.Assessment) {
 		email, name = "", ""
 	}
 	b.Queue(`
-INSERT INTO orders AS o (environment, session, handed_over_at, payment, processing, payment_ref, amount, currency,
+INSERT INTO orders AS o (environment, session, handed_over_at, payment, processing, to_pay, payment_ref, amount, currency,
     buyer_email, buyer_name, parts, looked_at, confirmed_at, owed_at, reversal_due_at)
-VALUES (@environment, @session, now(), @state, @processing, nullif(@payment_ref, ''), @amount, nullif(@currency, ''),
+VALUES (@environment, @session, now(), @state, @processing, @to_pay, nullif(@payment_ref, ''), @amount, nullif(@currency, ''),
     nullif(@email, ''), nullif(@name, ''), @parts, now(),
     CASE WHEN @state = 'confirmed' THEN now() END,
     CASE WHEN @state = 'confirmed' AND @entitled THEN now() END,
@@ -68,6 +68,7 @@ ON CONFLICT (environment, session) DO UPDATE SET
             WHERE e.environment = @environment AND e.session = @session AND e.hint = 'failed') THEN 'failed'
         ELSE @state END,
     processing = @processing,
+    to_pay = @to_pay,
     payment_ref = coalesce(excluded.payment_ref, o.payment_ref),
     amount = coalesce(excluded.amount, o.amount),
     currency = coalesce(excluded.currency, o.currency),
@@ -79,7 +80,7 @@ ON CONFLICT (environment, session) DO UPDATE SET
     confirmed_at = coalesce(o.confirmed_at, excluded.confirmed_at),
     owed_at = coalesce(o.owed_at, excluded.owed_at)`,
 		orderArgs(p.Key, pgx.StrictNamedArgs{
-			"state": p.State, "processing": p.Processing, "payment_ref": p.Ref, "amount": amount, "currency": p.Total.Currency,
+			"state": p.State, "processing": p.Processing, "to_pay": p.ToPay, "payment_ref": p.Ref, "amount": amount, "currency": p.Total.Currency,
 			"email": email, "name": name, "parts": parts, "entitled": len(p.Entitlements) > 0, "reversed": p.Reversed,
 		}))
 }

@@ -25,7 +25,7 @@ func (l *Ledger) Unreached(ctx context.Context, after time.Duration, most int) (
 	err = l.pool.QueryRow(ctx, `
 WITH found AS (`+selectUnreached+`)
 SELECT count(*), min(o.confirmed_at), coalesce((array_agg(o.reference ORDER BY o.confirmed_at))[1:@most], '{}')
-FROM found JOIN orders o USING (environment, session)`,
+FROM found JOIN orders o USING (environment, session) WHERE o.confirmed_at < now() - @after::interval`,
 		pgx.StrictNamedArgs{"since": time.Duration(0), "after": after, "limit": 100_000, "most": most}).Scan(&a.Orders, &since, &a.References)
 	if since != nil {
 		a.Since = *since

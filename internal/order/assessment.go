@@ -5,6 +5,7 @@ type Assessment struct {
 	Key          Key
 	State        PaymentState
 	Processing   bool
+	ToPay        bool // the buyer has a voucher, or the data of a transfer, and has not paid it yet
 	Ref          string
 	Total        Money
 	Email        string

@@ -99,6 +99,7 @@ func (d Delivery) Reason() Reason {
 type Facts struct {
 	Payment    PaymentState
 	Processing bool // the buyer has finished checkout and the money is on its way (bank debits and the like)
+	ToPay      bool // of these: a voucher or a transfer that the buyer has still to pay
 	Access     AccessState
 	Email      EmailState
 	Delivery   Delivery

@@ -24,7 +24,7 @@ func Assess(key order.Key, mode order.Mode, c *order.Catalogue, f Facts) order.A
 	case f.Status == StatusFailed || f.Status == StatusExpired:
 		p.State = order.PaymentFailed
 	default:
-		p.State, p.Processing = order.PaymentPending, f.Status == StatusProcessing
+		p.State, p.Processing, p.ToPay = order.PaymentPending, f.Status == StatusProcessing || f.Status == StatusToPay, f.Status == StatusToPay
 	}
 	return p
 }

@@ -32,6 +32,7 @@ func TestWhatTheProviderProvesIsJudged(t *testing.T) {
 		"paid":         {func(*payment.Facts) {}, order.PaymentConfirmed, "", 1, false},
 		"nothing due":  {func(f *payment.Facts) { f.Status, f.Total.Minor = payment.StatusFree, 0 }, order.PaymentConfirmed, "", 1, false},
 		"open":         {func(f *payment.Facts) { f.Status = payment.StatusOpen }, order.PaymentPending, "", 0, false},
+		"a voucher":    {func(f *payment.Facts) { f.Status = payment.StatusToPay }, order.PaymentPending, "", 0, true},
 		"on its way":   {func(f *payment.Facts) { f.Status = payment.StatusProcessing }, order.PaymentPending, "", 0, true},
 		"failed":       {func(f *payment.Facts) { f.Status = payment.StatusFailed }, order.PaymentFailed, "", 0, false},
 		"expired":      {func(f *payment.Facts) { f.Status = payment.StatusExpired }, order.PaymentFailed, "", 0, false},

@@ -61,6 +61,7 @@ type SessionStatus string
 const (
 	StatusOpen       SessionStatus = "open"
 	StatusProcessing SessionStatus = "processing" // complete, the money is on its way
+	StatusToPay      SessionStatus = "to_pay"     // complete with a voucher or a transfer, which the buyer has still to pay
 	StatusPaid       SessionStatus = "paid"
 	StatusFree       SessionStatus = "free"
 	StatusFailed     SessionStatus = "failed"

@@ -365,3 +365,16 @@ func TestBuyerWhoComesBackWithoutASessionIsCalmed(t *testing.T) {
 		t.Errorf("the owner was notified %d times", heard)
 	}
 }
+
+// Who has a voucher still has to pay it.
+func TestVoucherIsNotSaidToBePaid(t *testing.T) {
+	t.Parallel()
+	for _, toPay := range []bool{true, false} {
+		s := newShop(t)
+		s.set(bought(facts("pending", "pending", "pending", ""), func(v *order.View) { v.Facts.Processing, v.Facts.ToPay = true, toPay }))
+		page := words(get(s, orderPath).Body.String())
+		if strings.Contains(page, "do not pay again") == toPay || strings.Contains(page, "waits to be paid") != toPay {
+			t.Errorf("to pay %v: the page is %s", toPay, page)
+		}
+	}
+}

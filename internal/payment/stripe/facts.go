@@ -158,8 +158,11 @@ func unpaid(pi *sdk.PaymentIntent) payment.SessionStatus {
 	}
 	failed := pi.Status == sdk.PaymentIntentStatusCanceled ||
 		pi.Status == sdk.PaymentIntentStatusRequiresPaymentMethod && pi.LastPaymentError != nil
-	if failed {
+	switch {
+	case failed:
 		return payment.StatusFailed
+	case pi.Status == sdk.PaymentIntentStatusRequiresAction: // https://docs.stripe.com/payments/vouchers
+		return payment.StatusToPay
 	}
 	return payment.StatusProcessing
 }

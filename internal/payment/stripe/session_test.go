@@ -99,6 +99,7 @@ func TestTheStatusIsOnlyWhatIsProved(t *testing.T) {
 		{"setup", `"mode":"setup",` + complete + `"payment_status":"no_payment_required","currency":null,"amount_total":null`, order.SessionOther, payment.StatusOpen},
 		{"subscription", `"mode":"subscription",` + complete + `"payment_status":"paid","amount_total":0`, order.SessionOther, payment.StatusPaid},
 		{"processing", pay + complete + intent(`"status":"processing"`), order.SessionPayment, payment.StatusProcessing},
+		{"a voucher to be paid", pay + complete + intent(`"status":"requires_action"`), order.SessionPayment, payment.StatusToPay},
 		{"processing, intent not expanded", pay + complete + `"payment_status":"unpaid","payment_intent":"pi_1"`, order.SessionPayment, payment.StatusProcessing},
 		{"processing, no intent", pay + complete + `"payment_status":"unpaid","payment_intent":null`, order.SessionPayment, payment.StatusProcessing},
 		{"intent cancelled", pay + complete + intent(`"status":"canceled"`), order.SessionPayment, payment.StatusFailed},

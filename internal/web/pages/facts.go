@@ -27,7 +27,10 @@ func paymentFact(v order.View) fact {
 	case order.PaymentAttention:
 		f.Text, f.Status = "Being looked into", statusCare
 	default:
-		if v.Facts.Processing {
+		switch {
+		case v.Facts.ToPay:
+			f.Text = "Waits for you to pay the voucher or transfer"
+		case v.Facts.Processing:
 			f.Text = "On its way from your bank"
 		}
 	}

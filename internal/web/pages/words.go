@@ -43,10 +43,20 @@ var stateWords = map[order.CustomerState]words{
 	}, true},
 }
 
+// toPayWords are for a voucher (Boleto, OXXO, Multibanco) or a transfer: telling the buyer not to pay would lose the sale.
+var toPayWords = words{statusWait, "To be paid", []string{
+	"Your voucher or transfer waits to be paid: the checkout showed you how, and has sent it to you by email.",
+	"As soon as the money is there, which can take some days, we email you and your order appears here.",
+}, false}
+
 func wordsFor(v order.View) words {
 	state := v.Facts.CustomerState()
 	w := stateWords[state]
 	switch state {
+	case order.CustomerProcessing:
+		if v.Facts.ToPay {
+			w = toPayWords
+		}
 	case order.CustomerEmailPending:
 		w.paragraphs = emailPendingWords(v)
 	case order.CustomerEnded:
