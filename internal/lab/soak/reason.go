@@ -25,7 +25,7 @@ func checkReason(f Facts, e expected, add adder) {
 // is. An order shows one reason at a time.
 func reasons(f Facts, e expected) (may []order.Reason, must order.Reason) {
 	say := func(r order.Reason) { may, must = append(may, r), r }
-	if f.Paid && f.ours() && !f.whole() {
+	if f.Paid && f.ours() && !f.whole() && len(f.View.Emails) == 0 { // else a person has freed what is known
 		say(order.ReasonItemsUnknown)
 		return may, must
 	}
