@@ -29,8 +29,7 @@ type AlertOwnerResult struct {
 // there are. It is best effort: a failure is recorded and holds nothing up, because the order is on the attention list
 // anyway.
 func (a *Activities) AlertOwner(ctx context.Context, in AlertOwnerInput) (AlertOwnerResult, error) {
-	alerts := notify.Alerts{Ledger: a.Ledger, Owner: a.Owner, Log: a.Log, Now: a.Now}
-	outcome, failure, err := alerts.About(ctx, in.Reason)
+	outcome, failure, err := a.alerts().About(ctx, in.Reason)
 	switch {
 	case err != nil:
 		return AlertOwnerResult{}, a.broken(ctx, stepAlert, in.Key, err)
@@ -41,6 +40,10 @@ func (a *Activities) AlertOwner(ctx context.Context, in AlertOwnerInput) (AlertO
 		a.done(ctx, stepAlert, in.Key, string(in.Reason))
 	}
 	return AlertOwnerResult{Outcome: string(outcome)}, nil
+}
+
+func (a *Activities) alerts() notify.Alerts {
+	return notify.Alerts{Ledger: a.Ledger, Owner: a.Owner, Log: a.Log, Now: a.Now}
 }
 
 // alertRest notifies the owner of what has come since the last message about its reason. Like every alert it is best

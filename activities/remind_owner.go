@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"handover/internal/notify"
@@ -35,16 +36,8 @@ func (a *Activities) digest(ctx context.Context) {
 		a.complain(ctx, err)
 		return
 	}
-	claimed, err := a.Ledger.ClaimNotice(ctx, what.Reason)
-	if err != nil || !claimed {
-		a.complain(ctx, err)
-		return
-	}
-	failure := a.Owner.Notify(ctx, what, a.Now())
-	write, done := detached(ctx)
-	defer done()
-	a.complain(ctx, a.Ledger.AlertEnded(write, what.Reason, failure == nil))
-	a.complain(ctx, failure)
+	_, failure, err := a.alerts().Notice(ctx, what)
+	a.complain(ctx, errors.Join(failure, err))
 }
 
 // remind notifies the owner, once a day and in one message, of orders that still need a person after their alert was

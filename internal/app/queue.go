@@ -14,8 +14,8 @@ import (
 )
 
 // SettleTaskQueue decides on which task queue this process works: the one that TASK_QUEUE says, else the one that the ledger
-// knows. A worker on another queue than the ledger knows is refused while orders run
-// there, because nobody would carry them out; so is one on a queue that a living worker of another installation polls.
+// knows. A worker on another queue than the ledger knows is refused while orders run there, because nobody would carry them
+// out; so is one on a queue that a living worker of another installation polls.
 func (p *Process) SettleTaskQueue(ctx context.Context) (ledger.Installation, error) {
 	known, err := p.Ledger.Installation(ctx)
 	if err != nil {

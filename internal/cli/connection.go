@@ -145,7 +145,9 @@ func (cn *connection) ask(r order.Request, key order.Key) (answer, error) {
 // says so.
 func (cn *connection) selectOrders(name string, filter *ledger.Filter) ([]order.View, error) {
 	if filter != nil {
-		filter.Limit, filter.UnreachedAfter = mostOrders, cn.unreachedAfter()
+		if filter.Limit = mostOrders; filter.Unreached {
+			filter.UnreachedAfter = cn.unreachedAfter()
+		}
 		return cn.ledger.List(cn.ctx, *filter)
 	}
 	v, err := cn.readOrder(name)

@@ -33,7 +33,9 @@ func (l *listCommand) Run(c *console) error {
 		return err
 	}
 	return c.connect(func(cn *connection) error {
-		filter.UnreachedAfter = cn.unreachedAfter()
+		if filter.Unreached {
+			filter.UnreachedAfter = cn.unreachedAfter()
+		}
 		views, err := cn.ledger.List(c.ctx, filter)
 		if err != nil {
 			return err

@@ -58,7 +58,8 @@ WITH ours AS MATERIALIZED (
     FROM locked
     WHERE b.environment = @environment AND b.session = @session AND b.kind = 'email' AND b.subject = (@generation::int)::text
       AND b.finished_at IS NULL AND b.stopped_at IS NOT NULL AND b.superseded_at IS NULL
-      AND @delivery <> 'failed' -- which proves no acceptance
+      AND @delivery <> 'failed' -- which proves no acceptance, and is not undone by a late report that it was taken
+      AND (b.provider_id IS NULL OR @delivery NOT IN ('sent', 'delayed'))
     RETURNING 1
 ), cleared AS (
     DELETE FROM attention

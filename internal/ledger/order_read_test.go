@@ -240,6 +240,10 @@ func TestEmailThatDidNotArriveNeedsAPerson(t *testing.T) {
 			if delivery != order.DeliveryFailed {
 				return
 			}
+			b.tell(b.emailEvent("late"+b.key.Session, "1", b.message(1), order.DeliverySent))
+			if v := b.view(); v.Facts.Email != order.EmailAttention {
+				t.Errorf("a late report that it was taken makes it %q", v.Facts.Email)
+			}
 			if d := b.retry("again"); d.Outcome != order.OutcomeRetrying || d.Generation != 2 {
 				t.Fatalf("retry: %+v", d)
 			}

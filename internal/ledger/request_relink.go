@@ -26,7 +26,7 @@ func (l *Ledger) Relink(ctx context.Context, r order.Request, issue Issuer) (ord
 		underWay := facts.Open
 		facts.Open, facts.Answered = false, false
 		d.Outcome, d.Refusal = order.DecideResend(facts)
-		if r.NoSend && d.Refusal == order.RefusedNoAddress {
+		if r.NoSend && (d.Refusal == order.RefusedNoAddress || d.Refusal == order.RefusedTooMany) {
 			d.Outcome, d.Refusal = order.OutcomeRelinked, order.RefusedNone
 		}
 		d.Generation = facts.Generation
@@ -44,7 +44,7 @@ func (l *Ledger) Relink(ctx context.Context, r order.Request, issue Issuer) (ord
 UPDATE orders SET link_version = link_version + 1 WHERE environment = @environment AND session = @session`, orderArgs(r.Key, nil)); err != nil {
 			return err
 		}
-		if r.NoSend && !underWay {
+		if r.NoSend && (!underWay || d.Outcome == order.OutcomeRelinked) {
 			d.Outcome = order.OutcomeRelinked
 			return conclude(ctx, tx, r, *d, known)
 		}

@@ -134,3 +134,30 @@ func TestLinksOfASecretAreReplacedAtOnce(t *testing.T) {
 		t.Errorf("a second time: %v, %v", relinked, err)
 	}
 }
+
+// An email that had stopped when its link was replaced cannot go again as it is: its link opens nothing. A retry sends another.
+func TestRetryAfterALinkWasReplacedSendsOneThatOpens(t *testing.T) {
+	t.Parallel()
+	for name, replace := range map[string]func(b *env){
+		"of the order": func(b *env) { b.relink("r", func(r *order.Request) { r.NoSend = true }) },
+		"of all of a secret": func(b *env) {
+			_, err := b.RelinkAll(b.t.Context(), "one", "alice", "it leaked", false)
+			b.must(err)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := ownEnv(t)
+			b.pay().give()
+			b.linked(1, "one", 1)
+			b.must(b.Stop(t.Context(), b.work(1), "", order.ClassExhausted, order.ReasonEmailExhausted))
+			replace(b)
+			if d := b.retry("again"); d.Outcome != order.OutcomeRetrying || d.Generation != 2 {
+				t.Fatalf("%+v", d)
+			}
+			if hash := b.linked(2, "one", 2); !b.opens(hash) {
+				t.Error("the link of the email that goes opens nothing")
+			}
+		})
+	}
+}

@@ -24,7 +24,7 @@ func (l *Ledger) Retry(ctx context.Context, r order.Request, window time.Duratio
 		d.Outcome, d.Refusal, d.Generation = outcome, refusal, is.Generation
 		names := make([]string, len(steps))
 		for i, step := range steps {
-			if step == order.StepEmail && is.Unsent {
+			if step == order.StepEmail && is.Anew {
 				d.Generation++
 				err = nextGeneration(ctx, tx, r, order.ResendFacts{Generation: is.Generation, Open: true}, d.Generation)
 			}
@@ -48,7 +48,7 @@ func (l *Ledger) Retry(ctx context.Context, r order.Request, window time.Duratio
 type retryRow struct {
 	order.RetryFacts
 	Generation int    // of the newest email
-	Unsent     bool   // the provider took that email and could not send it: its key is used up
+	Anew       bool   // that email cannot go again as it is: the provider has used its key up, or its link opens nothing any more
 	Reasons    string // of everything that has stopped, for the audit
 }
 
@@ -65,7 +65,8 @@ SELECT o.payment, coalesce(o.address, o.buyer_email, '') AS address,
                AND a.kind = 'access_change' AND a.finished_at IS NULL AND a.stopped_at IS NOT NULL) AS access_change,
        coalesce(e.subject::int, 0) AS generation, coalesce(e.finished_at IS NULL AND e.stopped_at IS NOT NULL, false) AS email,
        coalesce(clock_timestamp() >= e.first_attempt_at + @window::interval, false) AS past_window,
-       coalesce(e.provider_id IS NOT NULL AND e.finished_at IS NULL, false) AS unsent,
+       coalesce(e.finished_at IS NULL AND (e.provider_id IS NOT NULL OR e.payload IS NOT NULL AND NOT EXISTS (
+           SELECT FROM links l WHERE l.environment = @environment AND l.session = @session AND l.version = o.link_version)), false) AS anew,
        o.payment = 'pending' OR o.reversal_due_at IS NOT NULL
          OR EXISTS (SELECT FROM open_obligations b WHERE b.environment = @environment AND b.session = @session) AS unfinished
 FROM orders o

@@ -56,6 +56,7 @@ func (l *Ledger) MarkStalled(ctx context.Context, age time.Duration) ([]order.Ke
       AND NOT EXISTS (SELECT FROM stalled s WHERE s.environment = a.environment AND s.session = a.session)
 )
 INSERT INTO attention (environment, session, step, reason) SELECT environment, session, 'progress', @reason::text FROM stalled
+ORDER BY environment, session
 ON CONFLICT (environment, session, step) DO NOTHING
 RETURNING environment, session`, pgx.StrictNamedArgs{"age": age, "reason": order.ReasonNotProgressing})
 	keys, err := pgx.CollectRows(rows, pgx.RowToStructByName[order.Key])

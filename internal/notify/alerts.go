@@ -48,24 +48,37 @@ func (a Alerts) About(ctx context.Context, reason order.Reason) (is Outcome, fai
 	if !a.Owner.Configured() {
 		return Nobody, nil, nil
 	}
-	what, claimed := order.Alert{Reason: reason}, false
 	if reason.Step() == "" {
-		claimed, err = a.Ledger.ClaimNotice(ctx, reason)
-	} else {
-		what, err = a.Ledger.ClaimAlert(ctx, reason)
-		claimed = what.Orders > 0
+		return a.Notice(ctx, order.Alert{Reason: reason})
 	}
+	what, err := a.Ledger.ClaimAlert(ctx, reason)
+	if err != nil || what.Orders == 0 {
+		return Before, nil, err
+	}
+	return a.send(ctx, what)
+}
+
+// Notice notifies the owner, once a day, of what is about no single order.
+func (a Alerts) Notice(ctx context.Context, what order.Alert) (is Outcome, failure, err error) {
+	if !a.Owner.Configured() {
+		return Nobody, nil, nil
+	}
+	claimed, err := a.Ledger.ClaimNotice(ctx, what.Reason)
 	if err != nil || !claimed {
 		return Before, nil, err
 	}
+	return a.send(ctx, what)
+}
+
+func (a Alerts) send(ctx context.Context, what order.Alert) (is Outcome, failure, err error) {
 	failure = a.Owner.Notify(ctx, what, a.Now())
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 4*time.Second)
 	defer cancel()
-	if err := a.Ledger.AlertEnded(ending, reason, failure == nil); err != nil {
-		a.Log.WarnContext(ctx, "outcome of an alert could not be recorded", "reason", string(reason), "error", err)
+	if err := a.Ledger.AlertEnded(ending, what.Reason, failure == nil); err != nil {
+		a.Log.WarnContext(ctx, "outcome of an alert could not be recorded", "reason", string(what.Reason), "error", err)
 	}
 	if failure != nil {
-		a.Log.ErrorContext(ctx, "owner could not be notified", "reason", string(reason), "orders", what.Orders, "error", failure)
+		a.Log.ErrorContext(ctx, "owner could not be notified", "reason", string(what.Reason), "orders", what.Orders, "error", failure)
 		return Failed, failure, nil
 	}
 	return Sent, nil, nil

@@ -86,13 +86,7 @@ func (t transaction) refund() (r payment.Refund, found bool, err error) {
 // The search has no filter by time, and its order is not documented. It ends at the first page that is older than since,
 // provided that page shows the newest first; else every page is read.
 func (p *Provider) PaidSessions(ctx context.Context, since time.Time, cursor string) (sales []order.Sale, next string, err error) {
-	page, err := pageOf(cursor)
-	if err != nil {
-		return nil, "", err
-	}
-	ctx, cancel := context.WithTimeout(ctx, p.callTimeout)
-	defer cancel()
-	list, following, err := p.search(ctx, url.Values{}, page)
+	list, following, err := p.everything(ctx, cursor)
 	if err != nil {
 		return nil, "", err
 	}
@@ -116,15 +110,17 @@ func (p *Provider) PaidSessions(ctx context.Context, since time.Time, cursor str
 	return sales, strconv.Itoa(following), nil
 }
 
-func pageOf(cursor string) (int, error) {
-	if cursor == "" {
-		return 1, nil
+// everything reads one page of all transactions.
+func (p *Provider) everything(ctx context.Context, cursor string) (list []transaction, following int, err error) {
+	page := 1
+	if cursor != "" {
+		if page, err = strconv.Atoi(cursor); err != nil || page < 1 {
+			return nil, 0, fmt.Errorf("creem: %q is not a cursor", cursor)
+		}
 	}
-	page, err := strconv.Atoi(cursor)
-	if err != nil || page < 1 {
-		return 0, fmt.Errorf("creem: %q is not a cursor", cursor)
-	}
-	return page, nil
+	ctx, cancel := context.WithTimeout(ctx, p.callTimeout)
+	defer cancel()
+	return p.search(ctx, url.Values{}, page)
 }
 
 // refundable is how old a payment may be whose refunds are looked for: the search names no time of theirs.
@@ -132,13 +128,7 @@ const refundable = 60 * 24 * time.Hour
 
 // ReversalsSince lists the transactions that were refunded or charged back, of the payments of 60 days before the time.
 func (p *Provider) ReversalsSince(ctx context.Context, since time.Time, cursor string) (reversed []order.Reversed, next string, err error) {
-	page, err := pageOf(cursor)
-	if err != nil {
-		return nil, "", err
-	}
-	ctx, cancel := context.WithTimeout(ctx, p.callTimeout)
-	defer cancel()
-	list, following, err := p.search(ctx, url.Values{}, page)
+	list, following, err := p.everything(ctx, cursor)
 	if err != nil {
 		return nil, "", err
 	}
